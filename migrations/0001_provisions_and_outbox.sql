@@ -1,0 +1,111 @@
+-- The intention to make a deal's chat, one row per deal, and what this service keeps beside it.
+-- The optimistic lock is PostgreSQL's own xmin: every writer takes part without a version column.
+
+create table messenger.deal_chat_provisions (
+  id              uuid         not null,
+  deal_id         uuid         not null,
+  chat_id         uuid,
+  title           varchar(256) not null,
+  project_id      uuid,
+  deal_tenant_id  uuid,
+  status          varchar(16)  not null default 'Provisioning',
+  attempts        integer      not null default 0,
+  next_attempt_at timestamptz  not null default now(),
+  last_error      varchar(512),
+  created_at      timestamptz  not null default now(),
+  updated_at      timestamptz  not null default now(),
+  constraint pk_deal_chat_provisions primary key (id),
+  constraint ux_dcp_deal unique (deal_id),
+  constraint ck_dcp_status check (status in ('Provisioning', 'Ready', 'Failed')),
+  constraint ck_dcp_attempts check (attempts >= 0),
+  constraint ck_dcp_ready_has_chat check (status <> 'Ready' or chat_id is not null)
+);
+create index ix_dcp_due on messenger.deal_chat_provisions (status, next_attempt_at);
+create index ix_dcp_tenant on messenger.deal_chat_provisions (deal_tenant_id);
+
+create table messenger.deal_chat_provision_members (
+  provision_id uuid        not null,
+  user_id      uuid        not null,
+  role         varchar(32) not null,
+  constraint pk_deal_chat_provision_members primary key (provision_id, user_id),
+  constraint fk_dcpm_provision foreign key (provision_id)
+    references messenger.deal_chat_provisions (id) on delete cascade
+);
+
+-- Transactional outbox, shaped so that Debezium's EventRouter can relay the same table.
+-- payload is json, not jsonb: its text is byte for byte what Kafka gets.
+create table messenger.outbox_events (
+  id               uuid        not null,
+  seq              bigint      not null generated always as identity,
+  aggregate_type   text        not null,
+  aggregate_id     uuid        not null,
+  type             text        not null,
+  topic            text        not null,
+  contract_version integer     not null,
+  spec_version     text        not null default '1.0',
+  payload          json        not null,
+  correlation_id   uuid,
+  traceparent      text,
+  occurred_at      timestamptz not null default now(),
+  published_at     timestamptz,
+  superseded_at    timestamptz,
+  skipped_at       timestamptz,
+  parked_at        timestamptz,
+  attempts         integer     not null default 0,
+  next_attempt_at  timestamptz not null default now(),
+  last_error       text,
+  constraint pk_outbox_events primary key (id),
+  constraint ux_outbox_events_seq unique (seq)
+);
+-- Selection is by state: published rows leave this index, so a poll never walks them.
+create index ix_outbox_pending on messenger.outbox_events (seq)
+  where published_at is null and superseded_at is null and skipped_at is null;
+-- The history of one deal, and "is there an older event of this deal still waiting?"
+create index ix_outbox_aggregate on messenger.outbox_events (aggregate_id, seq);
+
+create table messenger.chat_provision_runs (
+  id          uuid        not null,
+  started_at  timestamptz not null default clock_timestamp(),
+  finished_at timestamptz,
+  outcome     varchar(16),
+  reason      text,
+  as_of       timestamptz not null,
+  claimed     integer     not null default 0,
+  provisioned integer     not null default 0,
+  retried     integer     not null default 0,
+  failed      integer     not null default 0,
+  skipped     integer     not null default 0,
+  host        text        not null,
+  constraint pk_chat_provision_runs primary key (id)
+);
+create index ix_chat_provision_runs_started on messenger.chat_provision_runs (started_at);
+-- A run that never finished means that its worker died: looked for at each cycle's start.
+create index ix_chat_provision_runs_open on messenger.chat_provision_runs (started_at)
+  where finished_at is null;
+
+create table messenger.chat_provision_audit (
+  id       bigint      not null generated always as identity,
+  at       timestamptz not null default clock_timestamp(),
+  actor    text        not null,
+  action   text        not null,
+  deal_id  uuid,
+  filter   text,
+  reason   text        not null,
+  affected integer     not null,
+  constraint pk_chat_provision_audit primary key (id)
+);
+create index ix_chat_provision_audit_deal on messenger.chat_provision_audit (deal_id)
+  where deal_id is not null;
+
+create table messenger.intake_parked (
+  id          uuid        not null,
+  topic       text        not null,
+  partition   integer     not null,
+  "offset"    bigint      not null,
+  key         bytea,
+  value       bytea,
+  error       text        not null,
+  parked_at   timestamptz not null default clock_timestamp(),
+  constraint pk_intake_parked primary key (id),
+  constraint ux_intake_parked_position unique (topic, partition, "offset")
+);

@@ -1,0 +1,25 @@
+-- What the worker's role may do, and no more. Run as the owner of schema messenger after `migrate up`.
+-- Make a login role of your own and put it into this one: grant chat_provision_retry to my_login;
+
+do $$ begin
+  if not exists (select from pg_roles where rolname = 'chat_provision_retry') then
+    create role chat_provision_retry nologin;
+  end if;
+end $$;
+
+grant usage on schema messenger to chat_provision_retry;
+
+-- The service's own tables. It never makes or deletes an intention; the intake makes them.
+grant select, insert, update on messenger.deal_chat_provisions to chat_provision_retry;
+grant select, insert on messenger.deal_chat_provision_members to chat_provision_retry;
+-- Delete is the retention's.
+grant select, insert, update, delete on messenger.outbox_events to chat_provision_retry;
+grant select, insert, update, delete on messenger.chat_provision_runs to chat_provision_retry;
+grant select, insert on messenger.chat_provision_audit to chat_provision_retry;
+grant select, insert on messenger.intake_parked to chat_provision_retry;
+grant select on messenger.chat_provision_migrations to chat_provision_retry;
+
+-- The messenger's tables: nothing is ever removed, and of a participant only left_at changes.
+grant select, insert on messenger.chats to chat_provision_retry;
+grant select, insert, update (left_at) on messenger.participants to chat_provision_retry;
+grant select, insert on messenger.chat_events to chat_provision_retry;
