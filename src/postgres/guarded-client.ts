@@ -1,0 +1,48 @@
+/**
+ * A pg client as kysely sees it, with two guards that pg and its pool lack:
+ *
+ * - A statement that the server doesn't answer in time ends the connection. pg's own query_timeout
+ *   rejects the promise but leaves the statement on the wire, and every later one queues behind it.
+ * - A connection that met an infrastructure failure is not handed out again: after a failover it may
+ *   lead to a server that is read-only now.
+ */
+
+import type { PostgresPoolClient } from 'kysely'
+import type pg from 'pg'
+import { classifyFailure } from './failure-class.js'
+
+/**
+ * Longer than every statement_timeout used here, so that a living server's own verdict comes first;
+ * without it a silent address would hold a query for the kernel's quarter of an hour.
+ */
+const answerTimeoutMs = 25_000
+
+export function guardClient(
+  client: pg.ClientBase,
+  release: (error: Error | undefined) => void,
+): PostgresPoolClient {
+  let unfit: Error | undefined
+  const query = async (text: string, parameters: unknown[]): Promise<pg.QueryResult> => {
+    const timer = setTimeout(() => {
+      unfit = new Error('Connection terminated: the server gave no answer in time')
+      dropSocket(client)
+    }, answerTimeoutMs)
+    try {
+      return await client.query(text, parameters)
+    } catch (error) {
+      if (error instanceof Error && classifyFailure(error).class === 'infrastructure')
+        unfit ??= error
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  // kysely's type also has the cursor form of query, which is used only where a Cursor class is given.
+  return { query, release: () => release(unfit) } as unknown as PostgresPoolClient
+}
+
+/** Drops the connection without a good-bye; pending statements fail as "Connection terminated". */
+export function dropSocket(client: pg.ClientBase): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
+  connection.stream.destroy()
+}
