@@ -1,0 +1,24 @@
+/**
+ * What the job and the relay say about their work, free of any metrics library:
+ * provisioning and the outbox take these as parameters and never see prom-client.
+ */
+
+export interface ProvisioningMetrics {
+  /** A run failed and the row will be tried again. */
+  retried(): void
+  /** A row became Ready. */
+  succeeded(): void
+  /** A row ran out of attempts. */
+  poison(): void
+  /** A cycle that ran to its end, whatever its rows came to; skipped ones don't count. */
+  cycleCompleted(seconds: number): void
+}
+
+export interface RelayMetrics {
+  /** Rows whose delivery was acknowledged and marked. */
+  published(n: number): void
+  /** Acknowledged rows that the fencing check refused to mark: another publisher took over. */
+  staleMarks(n: number): void
+  /** Rows set aside after their last attempt. */
+  parked(n: number): void
+}
