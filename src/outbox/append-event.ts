@@ -1,0 +1,71 @@
+/**
+ * Writes one event into the outbox, inside the transaction that changes what it tells of.
+ *
+ * The caller holds the row lock of the deal's row in deal_chat_provisions: only so `seq` rises per
+ * deal in commit order, which is what consumers order by (`ce_sequence`). The messenger's own
+ * consumer writes the same row with contracts/produce-event.sql.
+ */
+
+import { sql, type Transaction } from 'kysely'
+import { uuidv7 } from 'uuidv7'
+import type { Database, ProvisionStatus } from '../postgres/schema.js'
+import {
+  aggregateType,
+  assertKeepsContract,
+  ContractViolation,
+  contractVersion,
+  eventType,
+} from './event-contract.js'
+
+export interface DealChatStatusChanged {
+  readonly topic: string
+  readonly dealId: string
+  /** Null until there is a chat; Ready demands one. */
+  readonly chatId: string | null
+  readonly status: ProvisionStatus
+  /** The jobRunId, or whatever led to the change. */
+  readonly correlationId: string | null
+  /** W3C trace context of the attempt that wrote it, captured now and restored at publishing. */
+  readonly traceparent: string | null
+}
+
+/**
+ * Appends the event and returns its id (UUIDv7, `ce_id` on every delivery).
+ *
+ * The time is the database's clock cut to milliseconds, taken once, so that the payload's
+ * OccurredAt, the column, `ce_time` and the record's timestamp all tell the same instant.
+ *
+ * @throws ContractViolation when the event is not what contracts/ promises; the transaction must
+ * then fail, for a bad event found by the relay would hold its deal.
+ */
+export async function appendDealChatStatusChanged(
+  trx: Transaction<Database>,
+  event: DealChatStatusChanged,
+): Promise<string> {
+  const id = uuidv7()
+  const { rows } = await sql<{ payload: string }>`
+    with clock as materialized (
+      select date_trunc('milliseconds', clock_timestamp()) as occurred_at
+    )
+    insert into messenger.outbox_events
+      (id, aggregate_type, aggregate_id, type, topic, contract_version,
+       payload, correlation_id, traceparent, occurred_at)
+    select
+      ${id}::uuid, ${aggregateType}, ${event.dealId}::uuid, ${eventType}, ${event.topic},
+      ${contractVersion}::integer,
+      concat(
+        '{"DealId":"', ${event.dealId}::uuid,
+        '","ChatId":', coalesce('"' || ${event.chatId}::uuid || '"', 'null'),
+        ',"Status":"', ${event.status}::text,
+        '","OccurredAt":"',
+        to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"}'
+      )::json,
+      ${event.correlationId}::uuid, ${event.traceparent}::text, occurred_at
+    from clock
+    returning payload::text as payload
+  `.execute(trx)
+  const payload = rows[0]?.payload
+  if (payload === undefined) throw new ContractViolation('a trigger kept the row out of the outbox')
+  assertKeepsContract({ topic: event.topic, traceparent: event.traceparent, payload })
+  return id
+}
