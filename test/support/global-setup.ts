@@ -1,0 +1,32 @@
+/** Starts what all test files share: one real PostgreSQL with a migrated template database. */
+
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '../../src/demo/servers/embedded-postgres.js'
+import { makeTemplate, type TestServer } from './database-template.js'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: TestServer
+  }
+}
+
+/** No test here is about losing power, and two cores have better things to wait for than a disk. */
+const fastFlags = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off']
+/** Several files at once, each with pools, a lock's session and lookers-on. */
+const roomFlags = ['-c', 'max_connections=300']
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await startEmbeddedPostgres({ postgresFlags: [...fastFlags, ...roomFlags] })
+  try {
+    project.provide('postgres', {
+      adminUrl: postgres.url,
+      port: postgres.port,
+      pid: postgres.pid,
+      template: await makeTemplate(postgres.url),
+    })
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+  return () => postgres.stop()
+}
