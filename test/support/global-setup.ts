@@ -3,6 +3,7 @@
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../../src/demo/servers/embedded-postgres.js'
 import { makeTemplate, type TestServer } from './database-template.js'
+import { endKeptServer, stopOrKeep } from './kept-server.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +17,7 @@ const fastFlags = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'ful
 const roomFlags = ['-c', 'max_connections=300']
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await endKeptServer()
   const postgres = await startEmbeddedPostgres({ postgresFlags: [...fastFlags, ...roomFlags] })
   try {
     project.provide('postgres', {
@@ -28,5 +30,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await postgres.stop()
     throw error
   }
-  return () => postgres.stop()
+  return () => stopOrKeep(postgres)
 }

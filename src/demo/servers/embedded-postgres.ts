@@ -32,8 +32,6 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number
   /** As for `postgres`, for example ['-c', 'wal_level=logical']. */
   readonly postgresFlags?: readonly string[]
-  /** Keeps the data folder after stop(). */
-  readonly persistent?: boolean
   /** Receives each line that the server writes. */
   readonly log?: (line: string) => void
 }
@@ -118,11 +116,17 @@ export class EmbeddedPostgres {
     await this.start()
   }
 
-  /** Shuts down for good and removes the data, unless it was asked to persist. */
+  /** Shuts down for good and removes the data. */
   async stop(): Promise<void> {
     await this.shutDown()
-    if (this.#options.persistent === true) return
     await rm(this.#installation.folder, { recursive: true, force: true })
+  }
+
+  /** Hands the running server over: it outlives this program, and whoever ends it removes `folder`. */
+  leaveRunning(): { pid: number; folder: string } {
+    const { pid } = this
+    this.#server?.leaveRunning()
+    return { pid, folder: this.#installation.folder }
   }
 
   async #spawn(): Promise<ServerProcess> {
@@ -136,7 +140,7 @@ export class EmbeddedPostgres {
       owner: this.#installation.binaries.owner,
       cwd: this.dataDir,
       orphanSignal: 'QUIT',
-      orphanFolder: this.#options.persistent === true ? undefined : this.#installation.folder,
+      orphanFolder: this.#installation.folder,
       onLine: this.#options.log,
     })
   }

@@ -65,22 +65,23 @@ async function locate(): Promise<PlatformPackage & { version: string }> {
 
 /** Debian's postgres where there is one; `nobody` is everywhere. No account is made for this. */
 async function serverUser(): Promise<ProcessOwner> {
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
-      return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
-    } catch (error) {
-      if (name === 'nobody') {
-        throw new AppError(
-          'DATABASE_UNAVAILABLE',
-          'PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody. ' +
-            'Run this as an ordinary user.',
-          { cause: error },
-        )
-      }
-    }
+  const owner = (await idsOf('postgres')) ?? (await idsOf('nobody'))
+  if (owner !== undefined) return owner
+  throw new AppError(
+    'DATABASE_UNAVAILABLE',
+    'PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody. ' +
+      'Run this as an ordinary user.',
+  )
+}
+
+async function idsOf(user: string): Promise<ProcessOwner | undefined> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', user]), run('id', ['-g', user])])
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+  } catch {
+    // `id` says by its exit code that there is no such user.
+    return undefined
   }
-  throw new Error('unreachable')
 }
 
 /** A checkout under a strict umask has closed files as well, so the copy is opened throughout. */

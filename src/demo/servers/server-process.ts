@@ -39,6 +39,13 @@ export interface ServerProcess {
   /** False where the process is gone already. */
   signal(signal: NodeJS.Signals): boolean
   lastLines(): string
+  /** Lets the process outlive its parent, and the parent end without waiting for it. */
+  leaveRunning(): void
+}
+
+/** The pipes of a child are sockets, though their type doesn't say so. */
+interface Unrefable {
+  unref(): void
 }
 
 /** Resolves once the process exists; whether it serves is the caller's to find out. */
@@ -75,6 +82,10 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     hasExited: () => ended !== undefined,
     signal: (signal) => ended === undefined && child.kill(signal),
     lastLines: () => lines.join('\n'),
+    leaveRunning: () => {
+      watchdog?.kill('SIGKILL')
+      for (const handle of [child, child.stdout, child.stderr]) (handle as Unrefable).unref()
+    },
   }
 }
 
