@@ -1,0 +1,175 @@
+/**
+ * One row's attempt: lock it, check it again, provision it, write the outcome and its event, all in
+ * one short transaction. What fails is undone, and recorded by a transaction of its own right after.
+ */
+
+import type { Kysely, Transaction } from 'kysely'
+import { backoffMs } from '../chokaq/kernel/backoff.js'
+import type { RetryOptions } from '../config/config.js'
+import { appendDealChatStatusChanged } from '../outbox/append-event.js'
+import { inRowTransaction } from '../postgres/row-transaction.js'
+import type { Database, ProvisionStatus } from '../postgres/schema.js'
+import { currentTraceparent } from '../telemetry/tracing.js'
+import {
+  lockDue,
+  lockExhausted,
+  lockVersion,
+  type Candidate,
+  type ClaimedProvision,
+  type DueAt,
+} from './candidates.js'
+import { lastErrorText, workerDied, type RowFailure } from './last-error.js'
+import { provision, type ProvisionContext } from './provision.js'
+import { retryInPlace, type AttemptOutcome, type RetryContext } from './retry-in-place.js'
+import {
+  markExhausted,
+  markFailed,
+  markReady,
+  markUnderWay,
+  type AttemptStamp,
+} from './row-writes.js'
+
+export interface AttemptContext extends RetryContext {
+  readonly db: Kysely<Database>
+  readonly jobRunId: string
+  readonly at: DueAt
+  readonly retry: RetryOptions
+  readonly topic: string
+  readonly provisioning: ProvisionContext
+}
+
+/** An attempt that stands in the row already, and the version of the row that says so. */
+interface OnRecord {
+  readonly xmin: string
+  readonly attempts: number
+}
+
+/**
+ * @param careful put the attempt on record before its work is done, because this row's work, or
+ *   that of another row of a run that died, may be what kills the process
+ */
+export async function attemptRow(
+  candidate: Candidate,
+  careful: boolean,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
+  let onRecord: OnRecord | undefined
+  return retryInPlace(
+    context,
+    async () => {
+      if (careful && onRecord === undefined) {
+        onRecord = await putOnRecord(candidate, context)
+        if (onRecord === undefined) return { kind: 'skipped' }
+      }
+      return provisionRow(candidate, onRecord, context)
+    },
+    (failure) =>
+      retryInPlace(context, () => recordFailure(candidate, onRecord, failure, context), giveUp),
+  )
+}
+
+/**
+ * Closes a row that hangs in Provisioning without attempts left: its worker died on the last one, or
+ * the limit was lowered.
+ */
+export async function closeExhausted(
+  candidate: Candidate,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
+  const close = (): Promise<AttemptOutcome> =>
+    inRowTransaction(context.db, async (trx) => {
+      const row = await lockExhausted(trx, candidate.id, context.at)
+      if (row === undefined) return { kind: 'skipped' }
+      await markExhausted(trx, row.id, lastErrorText(workerDied))
+      await appendEvent(trx, row, 'Failed', row.chatId, context)
+      return { kind: 'poison', failure: workerDied, attempts: row.attempts }
+    })
+  return retryInPlace(context, close, giveUp)
+}
+
+async function provisionRow(
+  candidate: Candidate,
+  onRecord: OnRecord | undefined,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
+  return inRowTransaction(context.db, async (trx) => {
+    const row = await lock(trx, candidate, onRecord, context)
+    if (row === undefined) return { kind: 'skipped' }
+    const attempts = onRecord?.attempts ?? row.attempts + 1
+    const chatId = await provision(trx, row, context.jobRunId, context.provisioning)
+    await markReady(trx, row.id, chatId, stamp(attempts, context))
+    await appendEvent(trx, row, 'Ready', chatId, context)
+    return { kind: 'provisioned', chatId, attempts }
+  })
+}
+
+async function putOnRecord(
+  candidate: Candidate,
+  context: AttemptContext,
+): Promise<OnRecord | undefined> {
+  return inRowTransaction(context.db, async (trx) => {
+    const row = await lockDue(trx, candidate.id, context.at)
+    if (row === undefined) return undefined
+    const attempts = row.attempts + 1
+    const text = lastErrorText(workerDied)
+    return { xmin: await markUnderWay(trx, row.id, text, stamp(attempts, context)), attempts }
+  })
+}
+
+async function recordFailure(
+  candidate: Candidate,
+  onRecord: OnRecord | undefined,
+  failure: RowFailure,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
+  return inRowTransaction(context.db, async (trx) => {
+    const row = await lock(trx, candidate, onRecord, context)
+    if (row === undefined) return { kind: 'skipped' }
+    const attempts = onRecord?.attempts ?? row.attempts + 1
+    await markFailed(trx, row.id, lastErrorText(failure), stamp(attempts, context))
+    if (attempts < context.at.maxAttempts) return { kind: 'retried', failure, attempts }
+    await appendEvent(trx, row, 'Failed', row.chatId, context)
+    return { kind: 'poison', failure, attempts }
+  })
+}
+
+/** What can't even be recorded leaves the row as it was: due again at the next cycle. */
+function giveUp(_: RowFailure, error: unknown): Promise<AttemptOutcome> {
+  return Promise.resolve({ kind: 'untouched', infrastructure: false, error })
+}
+
+function lock(
+  trx: Transaction<Database>,
+  candidate: Candidate,
+  onRecord: OnRecord | undefined,
+  context: AttemptContext,
+): Promise<ClaimedProvision | undefined> {
+  return onRecord === undefined
+    ? lockDue(trx, candidate.id, context.at)
+    : lockVersion(trx, candidate.id, onRecord.xmin)
+}
+
+function stamp(attempts: number, context: AttemptContext): AttemptStamp {
+  return {
+    attempts,
+    asOf: context.at.asOf,
+    backoffMs: backoffMs(context.retry.backoff, attempts, context.random),
+  }
+}
+
+async function appendEvent(
+  trx: Transaction<Database>,
+  row: ClaimedProvision,
+  status: ProvisionStatus,
+  chatId: string | null,
+  context: AttemptContext,
+): Promise<void> {
+  await appendDealChatStatusChanged(trx, {
+    topic: context.topic,
+    dealId: row.dealId,
+    chatId,
+    status,
+    correlationId: context.jobRunId,
+    traceparent: currentTraceparent(),
+  })
+}

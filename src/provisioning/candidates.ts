@@ -1,0 +1,171 @@
+/**
+ * Which rows are due, read unlocked, and the lock under which each is checked again.
+ *
+ * All times are the database's: AsOf is read once per cycle, as text, for a Date would lose its
+ * microseconds and with them the row that was written in this very millisecond.
+ */
+
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import type { Database, ProvisionStatus } from '../postgres/schema.js'
+import type { Member } from './guards.js'
+import { membersAtMost } from './guards.js'
+
+/** What makes a row due, at one moment. */
+export interface DueAt {
+  /** timestamptz as text. */
+  readonly asOf: string
+  readonly stuckProvisioningAfterMs: number
+  readonly maxAttempts: number
+}
+
+export interface Candidate {
+  readonly id: string
+  readonly dealId: string
+  readonly dealTenantId: string | null
+  readonly status: ProvisionStatus
+  readonly attempts: number
+  /** timestamptz as text; with the id, the place in the cycle's order. */
+  readonly nextAttemptAt: string
+}
+
+/** A row under lock, with what provisioning needs. */
+export interface ClaimedProvision {
+  readonly id: string
+  readonly dealId: string
+  /** Null until a chat was made; the event of a failure tells it. */
+  readonly chatId: string | null
+  readonly title: string
+  readonly projectId: string | null
+  readonly dealTenantId: string | null
+  readonly status: ProvisionStatus
+  readonly attempts: number
+  /** The row's version: changes with every write, whoever writes. */
+  readonly xmin: string
+  /** By user id; one more than may be at the most, so that too many can be told. */
+  readonly members: readonly Member[]
+}
+
+const candidateColumns = sql`id, deal_id as "dealId", deal_tenant_id as "dealTenantId", status, attempts,
+  next_attempt_at::text as "nextAttemptAt"`
+
+/** The moment by the database's clock, as text. */
+export async function readAsOf(db: Kysely<Database>): Promise<string> {
+  const { rows } = await sql<{ as_of: string }>`select clock_timestamp()::text as as_of`.execute(db)
+  const asOf = rows[0]?.as_of
+  if (asOf === undefined) throw new Error('the database gave no time')
+  return asOf
+}
+
+const stuckBefore = (at: DueAt): RawBuilder<unknown> =>
+  sql`${at.asOf}::timestamptz - ${at.stuckProvisioningAfterMs}::float8 * interval '1 millisecond'`
+
+/** The predicate of a due row, the same for reading and for checking again under the lock. */
+const isDue = (at: DueAt): RawBuilder<unknown> => sql`
+  (status = 'Failed' or (status = 'Provisioning' and updated_at <= ${stuckBefore(at)}))
+  and next_attempt_at <= ${at.asOf}::timestamptz
+  and attempts < ${at.maxAttempts}::int`
+
+/**
+ * The next rows in the order (next_attempt_at, id), strictly after `after`. The place only moves
+ * forward, so a row is met once in a cycle whatever its outcome, and rows that always fail can't hide
+ * those behind them. One ordered read of ix_dcp_due per status: with an OR over both the planner
+ * can't use the index's order and sorts all that is due.
+ */
+export async function readDueCandidates(
+  db: Kysely<Database>,
+  at: DueAt,
+  after: Candidate | undefined,
+  limit: number,
+): Promise<Candidate[]> {
+  const place =
+    after === undefined
+      ? sql`true`
+      : sql`(next_attempt_at, id) > (${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
+  const ofStatus = (status: 'Failed' | 'Provisioning'): RawBuilder<unknown> => sql`
+    select id, deal_id, deal_tenant_id, status, attempts, next_attempt_at
+    from messenger.deal_chat_provisions
+    where status = ${status} and ${isDue(at)} and ${place}
+    order by next_attempt_at, id
+    limit ${limit}`
+  const { rows } = await sql<Candidate>`
+    select ${candidateColumns}
+    from ((${ofStatus('Failed')}) union all (${ofStatus('Provisioning')})) due
+    order by due.next_attempt_at, id
+    limit ${limit}
+  `.execute(db)
+  return rows
+}
+
+/**
+ * Rows found in Provisioning that have no attempts left: their worker died, or the limit was lowered.
+ * By id, strictly after `after`.
+ */
+export async function readExhaustedCandidates(
+  db: Kysely<Database>,
+  at: DueAt,
+  after: Candidate | undefined,
+  limit: number,
+): Promise<Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    select ${candidateColumns}
+    from messenger.deal_chat_provisions
+    where ${isExhausted(at)} and ${after === undefined ? sql`true` : sql`id > ${after.id}::uuid`}
+    order by id
+    limit ${limit}
+  `.execute(db)
+  return rows
+}
+
+const isExhausted = (at: DueAt): RawBuilder<unknown> => sql`
+  status = 'Provisioning' and updated_at <= ${stuckBefore(at)}
+  and attempts >= ${at.maxAttempts}::int`
+
+/** Locks the row if it is still due and nobody holds it; undefined otherwise. */
+export function lockDue(
+  trx: Transaction<Database>,
+  id: string,
+  at: DueAt,
+): Promise<ClaimedProvision | undefined> {
+  return lockRow(trx, id, isDue(at))
+}
+
+/** Locks the row if it is still stuck without attempts left and nobody holds it. */
+export function lockExhausted(
+  trx: Transaction<Database>,
+  id: string,
+  at: DueAt,
+): Promise<ClaimedProvision | undefined> {
+  return lockRow(trx, id, isExhausted(at))
+}
+
+/** Locks the row if it is still the very version that was seen and nobody holds it. */
+export function lockVersion(
+  trx: Transaction<Database>,
+  id: string,
+  xmin: string,
+): Promise<ClaimedProvision | undefined> {
+  return lockRow(trx, id, sql`xmin::text = ${xmin}`)
+}
+
+/**
+ * The lock is by primary key, so the planner can't lock another row than this one; SKIP LOCKED leaves
+ * a row that the consumer, an operator or a second worker holds, and PostgreSQL checks the predicate
+ * again on the newest version of the row before it gives the lock.
+ */
+async function lockRow(
+  trx: Transaction<Database>,
+  id: string,
+  predicate: RawBuilder<unknown>,
+): Promise<ClaimedProvision | undefined> {
+  const { rows } = await sql<ClaimedProvision>`
+    select id, deal_id as "dealId", chat_id as "chatId", title, project_id as "projectId",
+      deal_tenant_id as "dealTenantId", status, attempts, xmin::text as xmin,
+      (select coalesce(json_agg(json_build_object('userId', m.user_id, 'role', m.role)), '[]')
+       from (select user_id, role from messenger.deal_chat_provision_members
+             where provision_id = p.id order by user_id limit ${membersAtMost + 1}) m) as members
+    from messenger.deal_chat_provisions p
+    where id = ${id} and ${predicate}
+    for no key update of p skip locked
+  `.execute(trx)
+  return rows[0]
+}

@@ -1,0 +1,200 @@
+/**
+ * One cycle: take the run lock without waiting, read AsOf, work off what is due until none is left or
+ * the time is up, close what hangs without attempts, keep the run's record, let go.
+ */
+
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import { uuidv7 } from 'uuidv7'
+import { createCircuitBreaker } from '../chokaq/kernel/circuit-breaker.js'
+import type { RetryOptions } from '../config/config.js'
+import type { Database } from '../postgres/schema.js'
+import type { BusyLock, HeldLock } from '../postgres/session-lock.js'
+import { logEvent } from '../telemetry/log-events.js'
+import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
+import { withAttemptSpan, withCycleSpan } from '../telemetry/tracing.js'
+import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
+import { createCandidateFeed } from './candidate-feed.js'
+import {
+  readAsOf,
+  readDueCandidates,
+  readExhaustedCandidates,
+  type Candidate,
+} from './candidates.js'
+import { inLanes } from './lanes.js'
+import type { ProvisionContext } from './provision.js'
+import type { AttemptOutcome } from './retry-in-place.js'
+import type { RunCounts, RunLedger, RunOutcome } from './run-ledger.js'
+import { createTally } from './tally.js'
+
+export interface CycleDependencies {
+  readonly db: Kysely<Database>
+  readonly acquireLock: () => Promise<HeldLock | BusyLock>
+  readonly probe: () => Promise<boolean>
+  readonly ledger: RunLedger
+  readonly retry: RetryOptions
+  readonly topic: string
+  readonly provisioning: ProvisionContext
+  readonly log: Logger
+  readonly metrics: ProvisioningMetrics
+  readonly random: () => number
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+  /** Called after each commit that wrote an event. */
+  readonly onEventWritten: () => void
+}
+
+export interface CycleSummary extends RunCounts {
+  readonly jobRunId: string
+  /** timestamptz as text; null where the cycle was skipped. */
+  readonly asOf: string | null
+  readonly outcome: RunOutcome | 'skipped'
+  /** Why it did not run to the end of its work, or null. */
+  readonly reason: string | null
+  readonly durationMs: number
+}
+
+/** Rows in a row that find the database away, after which the rest of the cycle is not tried. */
+const outagesAtMost = 3
+
+const nothing: RunCounts = { claimed: 0, provisioned: 0, retried: 0, failed: 0, skipped: 0 }
+
+/**
+ * Rejects only where it could not begin, for want of the database; from then on every end is an
+ * outcome of the summary.
+ *
+ * @param stopping ends the cycle after the rows that are under way
+ */
+export async function runCycle(
+  deps: CycleDependencies,
+  stopping: AbortSignal,
+): Promise<CycleSummary> {
+  const jobRunId = uuidv7()
+  const startedAt = deps.now()
+  const log = deps.log.child({ jobRunId })
+  const lock = await deps.acquireLock()
+  if (!lock.held) {
+    const reason = `the run lock is held by ${lock.holder}`
+    logEvent(log, 'cycle skipped', { reason })
+    const durationMs = deps.now() - startedAt
+    return { jobRunId, asOf: null, outcome: 'skipped', reason, ...nothing, durationMs }
+  }
+  try {
+    return await withCycleSpan(jobRunId, () =>
+      runUnderLock(deps, lock, { jobRunId, startedAt, log, stopping }),
+    )
+  } finally {
+    if (!(await lock.release())) log.warn({ event: 'run lock lost' }, 'run lock lost')
+  }
+}
+
+interface Run {
+  readonly jobRunId: string
+  readonly startedAt: number
+  readonly log: Logger
+  readonly stopping: AbortSignal
+}
+
+interface End {
+  readonly outcome: RunOutcome
+  readonly reason: string | null
+}
+
+async function runUnderLock(
+  deps: CycleDependencies,
+  lock: HeldLock,
+  run: Run,
+): Promise<CycleSummary> {
+  const { retry } = deps
+  const { jobRunId, log } = run
+  const asOf = await readAsOf(deps.db)
+  const careful = await deps.ledger.open(jobRunId, asOf)
+  logEvent(log, 'cycle started', { jobRunId, asOf, careful })
+
+  const breaker = createCircuitBreaker({
+    failureThreshold: outagesAtMost,
+    openMs: retry.lockTtlMs,
+    now: deps.now,
+  })
+  const end = (): End | undefined => {
+    if (run.stopping.aborted) return { outcome: 'stopped', reason: 'the host is stopping' }
+    if (lock.lost.aborted) return { outcome: 'aborted', reason: 'the run lock was lost' }
+    if (breaker.state === 'open')
+      return { outcome: 'aborted', reason: 'the database is unavailable' }
+    if (deps.now() - run.startedAt >= retry.maxRunDurationMs)
+      return {
+        outcome: 'completed',
+        reason: 'MaxRunDuration has passed; the rest is due next time',
+      }
+    return undefined
+  }
+  const tally = createTally(log, deps.metrics, deps.onEventWritten)
+  const at = {
+    asOf,
+    stuckProvisioningAfterMs: retry.stuckProvisioningAfterMs,
+    maxAttempts: retry.maxAttempts,
+  }
+  const context: AttemptContext = {
+    ...deps,
+    jobRunId,
+    at,
+    mayGoOn: () => !run.stopping.aborted && !lock.lost.aborted,
+  }
+
+  const workOff = async (
+    read: (after: Candidate | undefined) => Promise<Candidate[]>,
+    attempt: (candidate: Candidate) => Promise<AttemptOutcome>,
+  ): Promise<void> => {
+    const feed = createCandidateFeed(async (after) => {
+      const batch = await read(after)
+      if (batch.length > 0) logEvent(log, 'batch claimed', { rows: batch.length })
+      return batch
+    })
+    await inLanes(retry.concurrency, async () => {
+      if (end() !== undefined) return false
+      const candidate = await feed.next()
+      const lease = candidate && breaker.tryAcquire()
+      if (candidate === undefined || lease === undefined) return false
+      const outcome = await withAttemptSpan(attributesOf(candidate), () => attempt(candidate))
+      tally.add(candidate, outcome)
+      if (outcome.kind === 'untouched' && outcome.infrastructure) lease.failed()
+      else lease.succeeded()
+      return true
+    })
+  }
+
+  let finish: End
+  try {
+    await workOff(
+      (after) => readExhaustedCandidates(deps.db, at, after, retry.batchSize),
+      (candidate) => closeExhausted(candidate, context),
+    )
+    await workOff(
+      (after) => readDueCandidates(deps.db, at, after, retry.batchSize),
+      (candidate) => attemptRow(candidate, careful || mayHaveKilled(candidate), context),
+    )
+    finish = end() ?? { outcome: 'completed', reason: null }
+    await deps.ledger.close(jobRunId, finish.outcome, finish.reason, tally.counts())
+  } catch (error) {
+    log.error({ event: 'cycle aborted', err: error }, 'cycle aborted')
+    finish = { outcome: 'aborted', reason: 'the database is unavailable' }
+  }
+
+  const durationMs = deps.now() - run.startedAt
+  const counts = tally.counts()
+  if (finish.outcome === 'completed') deps.metrics.cycleCompleted(durationMs / 1000)
+  if (finish.outcome !== 'aborted')
+    logEvent(log, 'cycle completed', { ...finish, ...counts, durationMs })
+  else log.warn({ event: 'cycle aborted', ...finish, ...counts, durationMs }, 'cycle aborted')
+  return { jobRunId, asOf, ...finish, ...counts, durationMs }
+}
+
+/** A row found under way with an attempt on record: the process that made it may have died of it. */
+function mayHaveKilled(candidate: Candidate): boolean {
+  return candidate.status === 'Provisioning' && candidate.attempts > 0
+}
+
+function attributesOf(candidate: Candidate) {
+  const { dealId, dealTenantId, attempts } = candidate
+  return { dealId, dealTenantId, attempts: attempts + 1 }
+}

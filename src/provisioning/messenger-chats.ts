@@ -1,0 +1,45 @@
+/**
+ * The port to the tables that the messenger owns. Another layout of them is another adapter.
+ *
+ * Every method runs in the row's transaction and is idempotent: a repeat completes what lacks and
+ * changes nothing else.
+ */
+
+import type { Transaction } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+
+export interface DealChat {
+  readonly id: string
+  readonly kind: string
+  readonly status: string
+  readonly dealTenantId: string | null
+}
+
+export interface NewDealChat {
+  readonly id: string
+  readonly dealId: string
+  readonly title: string
+  readonly projectId: string | null
+  readonly dealTenantId: string | null
+}
+
+export interface MessengerChats {
+  /** The chat of a deal, whatever its kind and state, or undefined. */
+  findByDeal(trx: Transaction<Database>, dealId: string): Promise<DealChat | undefined>
+
+  /** Makes the chat, Active and of kind Deal; false where the deal has one already (INV-CHAT-2). */
+  create(trx: Transaction<Database>, chat: NewDealChat): Promise<boolean>
+
+  /**
+   * Adds those of the provision's members who lack and reactivates those who left, role and joined_at
+   * kept (INV-PART-1). An active participant is never changed and nobody is removed.
+   */
+  reconcileParticipants(
+    trx: Transaction<Database>,
+    chatId: string,
+    provisionId: string,
+  ): Promise<void>
+
+  /** Writes the chat's `DealChatProvisioned` feed row where it lacks (INV-CE-2). */
+  ensureFeedRow(trx: Transaction<Database>, chatId: string, correlationId: string): Promise<void>
+}

@@ -1,0 +1,55 @@
+/** The port's adapter to the reference layout of the messenger's tables (migrations/reference). */
+
+import { sql } from 'kysely'
+import { uuidv7 } from 'uuidv7'
+import type { MessengerChats } from './messenger-chats.js'
+
+export const referenceChats: MessengerChats = {
+  async findByDeal(trx, dealId) {
+    const chat = await trx
+      .selectFrom('messenger.chats')
+      .select(['id', 'kind', 'status', 'deal_tenant_id as dealTenantId'])
+      .where('deal_id', '=', dealId)
+      .executeTakeFirst()
+    return chat
+  },
+
+  async create(trx, chat) {
+    // Waits for a rival's transaction on the same deal; if that commits, this does nothing.
+    const result = await trx
+      .insertInto('messenger.chats')
+      .values({
+        id: chat.id,
+        kind: 'Deal',
+        status: 'Active',
+        deal_id: chat.dealId,
+        title: chat.title,
+        project_id: chat.projectId,
+        deal_tenant_id: chat.dealTenantId,
+      })
+      .onConflict((conflict) => conflict.column('deal_id').doNothing())
+      .executeTakeFirst()
+    return result.numInsertedOrUpdatedRows === 1n
+  },
+
+  async reconcileParticipants(trx, chatId, provisionId) {
+    // Ordered by user, so that two transactions on one chat take the rows in the same order.
+    await sql`
+      insert into messenger.participants (id, chat_id, user_id, role)
+      select gen_random_uuid(), ${chatId}, m.user_id, m.role
+      from messenger.deal_chat_provision_members m
+      where m.provision_id = ${provisionId}
+      order by m.user_id
+      on conflict (chat_id, user_id) do update set left_at = null
+        where participants.left_at is not null
+    `.execute(trx)
+  },
+
+  async ensureFeedRow(trx, chatId, correlationId) {
+    await sql`
+      insert into messenger.chat_events (id, chat_id, type, actor, correlation_id)
+      values (${uuidv7()}, ${chatId}, 'DealChatProvisioned', 'System', ${correlationId})
+      on conflict (chat_id) where type = 'DealChatProvisioned' do nothing
+    `.execute(trx)
+  },
+}

@@ -1,0 +1,79 @@
+/** The three writes of an attempt on its provision row, each under the row's lock. */
+
+import { sql, type Transaction } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+
+export interface AttemptStamp {
+  /** Runs counted so far, this one among them. */
+  readonly attempts: number
+  /** timestamptz as text: the cycle's AsOf, from which the next attempt is reckoned. */
+  readonly asOf: string
+  readonly backoffMs: number
+}
+
+export async function markReady(
+  trx: Transaction<Database>,
+  id: string,
+  chatId: string,
+  stamp: AttemptStamp,
+): Promise<void> {
+  await sql`
+    update messenger.deal_chat_provisions
+    set status = 'Ready', chat_id = ${chatId}, last_error = null, ${attempted(stamp)}
+    where id = ${id}
+  `.execute(trx)
+}
+
+export async function markFailed(
+  trx: Transaction<Database>,
+  id: string,
+  lastError: string,
+  stamp: AttemptStamp,
+): Promise<void> {
+  await sql`
+    update messenger.deal_chat_provisions
+    set status = 'Failed', last_error = ${lastError}, ${attempted(stamp)}
+    where id = ${id}
+  `.execute(trx)
+}
+
+/**
+ * Puts an attempt on record before its work is done, so that a row whose work kills the process
+ * still reaches its last attempt. Gives the row's new version.
+ */
+export async function markUnderWay(
+  trx: Transaction<Database>,
+  id: string,
+  lastError: string,
+  stamp: AttemptStamp,
+): Promise<string> {
+  const { rows } = await sql<{ xmin: string }>`
+    update messenger.deal_chat_provisions
+    set status = 'Provisioning', last_error = ${lastError}, ${attempted(stamp)}
+    where id = ${id}
+    returning xmin::text as xmin
+  `.execute(trx)
+  const xmin = rows[0]?.xmin
+  if (xmin === undefined) throw new Error('the locked row is gone')
+  return xmin
+}
+
+/** Closes a row that hangs without attempts left; its counters and schedule stay as they are. */
+export async function markExhausted(
+  trx: Transaction<Database>,
+  id: string,
+  lastError: string,
+): Promise<void> {
+  await sql`
+    update messenger.deal_chat_provisions
+    set status = 'Failed', last_error = coalesce(last_error, ${lastError}),
+      updated_at = clock_timestamp()
+    where id = ${id}
+  `.execute(trx)
+}
+
+const attempted = (stamp: AttemptStamp) => sql`
+  attempts = ${stamp.attempts},
+  next_attempt_at =
+    ${stamp.asOf}::timestamptz + ${stamp.backoffMs}::float8 * interval '1 millisecond',
+  updated_at = clock_timestamp()`
