@@ -1,0 +1,93 @@
+/** The retry job as one thing: its pool, its run lock and its cycle, put together from the options. */
+
+import { hostname } from 'node:os'
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import type { Config } from '../config/config.js'
+import { createDatabase } from '../postgres/connect.js'
+import { probeDatabase } from '../postgres/probe.js'
+import { checkSchema } from '../postgres/schema-check.js'
+import type { Database } from '../postgres/schema.js'
+import { lockKeys, tryAcquireSessionLock } from '../postgres/session-lock.js'
+import { explainUnavailable } from '../postgres/unavailable.js'
+import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
+import { runCycle, type CycleSummary } from './cycle.js'
+import type { MessengerChats } from './messenger-chats.js'
+import { createRunLedger } from './run-ledger.js'
+
+export interface JobOptions {
+  readonly config: Pick<Config, 'database' | 'retry' | 'outbox'>
+  readonly chats: MessengerChats
+  readonly log: Logger
+  readonly metrics: ProvisioningMetrics
+  /** Called after each commit that wrote an event, so that the relay needn't wait for its poll. */
+  readonly onEventWritten: () => void
+}
+
+export interface Job {
+  /**
+   * Is the database there and its schema in order?
+   *
+   * @throws AppError of checkSchema, or DATABASE_UNAVAILABLE
+   */
+  prepare(): Promise<void>
+  runCycle(stopping: AbortSignal): Promise<CycleSummary>
+  /** Closes the pool; the last thing to do. */
+  close(): Promise<void>
+}
+
+const applicationName = 'chat-provision-retry'
+
+/** Reads of the next batch and the run's record go beside the rows that are under way. */
+const connectionsBesideLanes = 1
+
+export function createJob(options: JobOptions): Job {
+  const { config, chats, log, metrics, onEventWritten } = options
+  const db: Kysely<Database> = createDatabase({
+    connectionString: config.database.url,
+    applicationName,
+    max: config.retry.concurrency + connectionsBesideLanes,
+    onConnectionLost: (error) =>
+      log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
+  })
+  const dependencies = {
+    db,
+    acquireLock: () =>
+      tryAcquireSessionLock({
+        connectionString: config.database.lockUrl,
+        lock: lockKeys.run,
+        ttlMs: config.retry.lockTtlMs,
+        applicationName: `${applicationName} run lock`,
+      }),
+    probe: () => probeDatabase(config.database.url, `${applicationName} probe`),
+    ledger: createRunLedger(db, `${hostname()}:${process.pid}`),
+    retry: config.retry,
+    topic: config.outbox.topic,
+    provisioning: {
+      chats,
+      knownRoles: new Set(config.retry.participantRoles),
+      onChatCreated: [
+        // INV-CE-2: the feed tells of the chat in the transaction that made it.
+        (trx, fact) => chats.ensureFeedRow(trx, fact.chatId, fact.correlationId),
+      ],
+    },
+    log,
+    metrics,
+    random: Math.random,
+    now: () => performance.now(),
+    onEventWritten,
+  } satisfies Parameters<typeof runCycle>[0]
+
+  const explained = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw explainUnavailable(error, config.database.url)
+    }
+  }
+  return {
+    prepare: () => explained(checkSchema(db)),
+    runCycle: (stopping) => explained(runCycle(dependencies, stopping)),
+    close: () => db.destroy(),
+  }
+}
