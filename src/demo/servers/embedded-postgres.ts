@@ -94,21 +94,12 @@ export class EmbeddedPostgres {
 
   /** Ends every session and shuts down in good order; the data stays, for start(). */
   async shutDown(): Promise<void> {
-    const server = this.#server
-    if (server === undefined) return
-    server.signal('SIGINT')
-    server.signal('SIGCONT')
-    const giveUp = new AbortController()
-    const tooLong = delay(stopTimeoutMs, 'too long', { signal: giveUp.signal }).catch(() => 'gone')
-    if ((await Promise.race([server.exited, tooLong])) === 'too long') server.signal('SIGKILL')
-    giveUp.abort()
-    await server.exited
+    await this.#server?.end('SIGINT', stopTimeoutMs)
   }
 
   /** As by a crash: no session is told, nothing is written; the data stays, for start(). */
   async kill(): Promise<void> {
-    this.#server?.signal('SIGKILL')
-    await this.#server?.exited
+    await this.#server?.end('SIGKILL', stopTimeoutMs)
   }
 
   async restart(): Promise<void> {

@@ -15,9 +15,19 @@ const highest = 32_000
 const maxTries = 100
 
 export async function findFreePort(): Promise<number> {
+  const [port] = await findFreePorts(1)
+  return port
+}
+
+/** As many different ones. */
+export async function findFreePorts(count: 1): Promise<[number]>
+export async function findFreePorts(count: number): Promise<number[]>
+export async function findFreePorts(count: number): Promise<number[]> {
+  const found = new Set<number>()
   for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowest, highest)
-    if (await isFree(port)) return port
+    if (await isFree(port)) found.add(port)
+    if (found.size === count) return [...found]
   }
   throw new Error(`no free TCP port found between ${lowest} and ${highest}`)
 }

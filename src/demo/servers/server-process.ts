@@ -38,6 +38,8 @@ export interface ServerProcess {
   hasExited(): boolean
   /** False where the process is gone already. */
   signal(signal: NodeJS.Signals): boolean
+  /** Ends it by `signal`, frozen or not; what has not ended by then is killed. */
+  end(signal: NodeJS.Signals, killAfterMs: number): Promise<void>
   lastLines(): string
   /** Lets the process outlive its parent, and the parent end without waiting for it. */
   leaveRunning(): void
@@ -76,11 +78,19 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
       resolve(ended)
     })
   })
+  const signal = (name: NodeJS.Signals): boolean => ended === undefined && child.kill(name)
   return {
     pid,
     exited,
     hasExited: () => ended !== undefined,
-    signal: (signal) => ended === undefined && child.kill(signal),
+    signal,
+    end: async (name, killAfterMs) => {
+      signal(name)
+      signal('SIGCONT')
+      const timer = setTimeout(() => signal('SIGKILL'), killAfterMs)
+      await exited
+      clearTimeout(timer)
+    },
     lastLines: () => lines.join('\n'),
     leaveRunning: () => {
       watchdog?.kill('SIGKILL')

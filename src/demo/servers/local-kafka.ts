@@ -1,0 +1,62 @@
+/** A real Kafka on free local ports, one node or several, for the demo and the tests: no Docker. */
+
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { findFreePorts } from './free-port.js'
+import { fetchKafkaJars } from './kafka-jars.js'
+import { KafkaNode } from './kafka-node.js'
+import { makeTemporaryFolder } from './server-cache.js'
+
+export interface LocalKafkaOptions {
+  /** How many nodes share one quorum; 1 where left out. */
+  readonly nodes?: number
+  /** Gets a line where the jars are fetched first, and what the nodes complain of. */
+  readonly log?: (line: string) => void
+}
+
+export interface LocalKafka {
+  /** host:port of each node, for clients. */
+  readonly brokers: string[]
+  /** Each can be stopped, killed, frozen by its pid, and started again. */
+  readonly nodes: readonly KafkaNode[]
+  /** Ends all nodes at once and removes their logs. */
+  stop(): Promise<void>
+}
+
+/** @throws AppError BROKER_UNAVAILABLE where the jars can't be had or a node won't start. */
+export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<LocalKafka> {
+  const jars = await fetchKafkaJars(options.log ?? (() => undefined))
+  const folder = await makeTemporaryFolder('chat-provision-retry-kafka-')
+  const nodes = await describeNodes(options, jars, folder)
+  const stop = async (): Promise<void> => {
+    // Their logs are thrown away, so there is nothing to be gained by a controlled shutdown.
+    await Promise.all(nodes.map((node) => node.kill()))
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await Promise.all(nodes.map((node) => node.prepare()))
+    // Together, for one alone of several finds no quorum and waits.
+    await Promise.all(nodes.map((node) => node.start()))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { brokers: nodes.map((node) => node.broker), nodes, stop }
+}
+
+async function describeNodes(
+  { nodes: count = 1, log }: LocalKafkaOptions,
+  jars: string,
+  folder: string,
+): Promise<KafkaNode[]> {
+  const ports = await findFreePorts(2 * count)
+  const places = Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    port: ports[2 * index] as number,
+    controllerPort: ports[2 * index + 1] as number,
+  }))
+  const quorum = places.map(({ id, controllerPort }) => `${id}@127.0.0.1:${controllerPort}`)
+  // A cluster's id is a UUID of 16 bytes in 22 characters.
+  const clusterId = randomBytes(16).toString('base64url')
+  return places.map((place) => new KafkaNode({ ...place, quorum, jars, folder, clusterId, log }))
+}

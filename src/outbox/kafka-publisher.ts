@@ -1,0 +1,101 @@
+/**
+ * The publisher for Kafka: one producer at a time, connected when first needed, given a deadline,
+ * and replaced after every send that did not succeed (kafka-producer.ts says why).
+ */
+
+import { createKafkaProducer, type KafkaProducer } from './kafka-producer.js'
+import type { KafkaProducerOptions } from './kafka-producer.js'
+import type { ClosablePublisher, OutgoingMessage, PublishOutcome } from './publisher.js'
+
+/** A living broker takes milliseconds to see a connection off; a dead one is not waited for. */
+const goodbyeMs = 1_000
+
+export class KafkaPublisher implements ClosablePublisher {
+  readonly #options: KafkaProducerOptions
+  #producer: KafkaProducer | undefined
+  #closed = false
+
+  constructor(options: KafkaProducerOptions) {
+    this.#options = options
+  }
+
+  async publish(
+    topic: string,
+    messages: readonly OutgoingMessage[],
+    signal: AbortSignal,
+  ): Promise<PublishOutcome> {
+    if (this.#closed || signal.aborted) {
+      return { kind: 'unavailable', scope: 'transport', reason: 'the publisher is closed' }
+    }
+    const producer = this.#usableProducer()
+    const outcome = await within(
+      producer.send(topic, messages),
+      this.#options.sendTimeoutMs,
+      signal,
+      (why) =>
+        producer.state === 'connected' && messages.length > 0
+          ? { kind: 'unknown', reason: why }
+          : { kind: 'unavailable', scope: 'transport', reason: why },
+    )
+    if (outcome.kind !== 'published') this.#discard(producer)
+    return outcome
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const producer = this.#producer
+    if (producer === undefined) return
+    if (producer.state === 'connected') await goodbye(producer)
+    this.#discard(producer)
+  }
+
+  /**
+   * The present producer, unless all its connections have gone meanwhile: brokers close idle ones,
+   * and a fresh connect says more about the cluster than kafkajs's memory of it.
+   */
+  #usableProducer(): KafkaProducer {
+    if (this.#producer?.state === 'idle') this.#discard(this.#producer)
+    return (this.#producer ??= createKafkaProducer(this.#options))
+  }
+
+  #discard(producer: KafkaProducer): void {
+    producer.discard()
+    if (this.#producer === producer) this.#producer = undefined
+  }
+}
+
+async function within(
+  sending: Promise<PublishOutcome>,
+  ms: number,
+  signal: AbortSignal,
+  givenUp: (why: string) => PublishOutcome,
+): Promise<PublishOutcome> {
+  const { promise, resolve } = deferred<PublishOutcome>()
+  const timer = setTimeout(() => resolve(givenUp(`no answer within ${ms} ms`)), ms)
+  const onAbort = (): void => resolve(givenUp('stopped while waiting for the answer'))
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([sending, promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+async function goodbye(producer: KafkaProducer): Promise<void> {
+  const { promise, resolve } = deferred<undefined>()
+  const timer = setTimeout(resolve, goodbyeMs, undefined)
+  try {
+    await Promise.race([producer.disconnect(), promise])
+  } catch {
+    // The sockets are cut next, which is all that matters here.
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void
+  const promise = new Promise<T>((settle) => (resolve = settle))
+  return { promise, resolve }
+}

@@ -1,0 +1,58 @@
+/** The publisher for a person or a pipe: one JSON line {topic, key, headers, value} each. */
+
+import type { Writable } from 'node:stream'
+import type { ClosablePublisher, OutgoingMessage, PublishOutcome } from './publisher.js'
+
+export class StdoutPublisher implements ClosablePublisher {
+  readonly #stream: Writable
+  #failure: Error | undefined
+  #closed = false
+  readonly #onError = (error: Error): void => {
+    this.#failure = error
+  }
+
+  constructor(stream: Writable) {
+    this.#stream = stream
+    // A reader that goes away (EPIPE) is also announced here; unowned, it would end the process.
+    stream.on('error', this.#onError)
+  }
+
+  async publish(
+    topic: string,
+    messages: readonly OutgoingMessage[],
+    signal: AbortSignal,
+  ): Promise<PublishOutcome> {
+    if (this.#closed || signal.aborted) return unavailable('the publisher is closed')
+    if (this.#failure !== undefined) return unavailable(this.#failure.message)
+    if (messages.length === 0) return { kind: 'published' }
+    const lines = messages.map(({ key, headers, value }) =>
+      JSON.stringify({ topic, key, headers, value }),
+    )
+    return this.#write(`${lines.join('\n')}\n`, signal)
+  }
+
+  /** The stream itself is its owner's to end. */
+  close(): Promise<void> {
+    this.#closed = true
+    this.#stream.off('error', this.#onError)
+    return Promise.resolve()
+  }
+
+  /** Answers once the text has left, so a slow reader slows the relay and fills no memory. */
+  #write(text: string, signal: AbortSignal): Promise<PublishOutcome> {
+    return new Promise((resolve) => {
+      const onAbort = (): void => {
+        resolve({ kind: 'unknown', reason: 'stopped while waiting for the reader' })
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#stream.write(text, (error) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(error ? unavailable(error.message) : { kind: 'published' })
+      })
+    })
+  }
+}
+
+function unavailable(reason: string): PublishOutcome {
+  return { kind: 'unavailable', scope: 'transport', reason: `standard output: ${reason}` }
+}
