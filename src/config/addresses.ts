@@ -48,6 +48,7 @@ export const queueList: Kind<readonly QueueOptions[]> = {
     if (parts.at(-1) === '') parts.pop()
     const queues = parts.map(parseQueue).filter((queue) => queue !== undefined)
     const isSound =
+      parts.length > 0 &&
       queues.length === parts.length &&
       new Set(queues.map(({ name }) => name)).size === parts.length
     return isSound ? queues : undefined

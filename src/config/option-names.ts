@@ -1,7 +1,7 @@
 /** Names that are no option: a fault where the prefix is ours, a warning where one is nearly hit. */
 
 import { optionList } from './options.js'
-import { setIn, type Environment, type Fault } from './read-options.js'
+import { fileNameOf, setIn, type Environment, type Fault } from './read-options.js'
 
 /** Nobody else's names start so, hence an unknown one is a slip that would go unseen. */
 const ownPrefixes = ['CHAT_PROVISION_RETRY_', 'OUTBOX_', 'DECK_', 'CHOKAQ_', 'INTAKE_']
@@ -10,9 +10,7 @@ const ownPrefixes = ['CHAT_PROVISION_RETRY_', 'OUTBOX_', 'DECK_', 'CHOKAQ_', 'IN
 const nearMiss = 2
 
 const names = optionList.map(([name]) => name as string)
-/** `NAME_FILE` for each; KAFKA_SSL_CA_FILE, a path itself, has none. */
-const fileNames = names.filter((name) => !name.endsWith('_FILE')).map((name) => `${name}_FILE`)
-const known = [...names, ...fileNames]
+const known = [...names, ...names.map(fileNameOf).filter((name) => name !== undefined)]
 
 export function unknownNames(env: Environment): Fault[] {
   return unknownIn(env).flatMap((name) => {
@@ -59,9 +57,9 @@ function closest(name: string, candidates: readonly string[]): readonly [string,
 /** Insertions, deletions and substitutions from one to the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (const [index, character] of [...from].entries()) {
+  for (const [index, character] of Array.from(from).entries()) {
     const next = [index + 1]
-    for (const [column, wanted] of [...to].entries()) {
+    for (const [column, wanted] of Array.from(to).entries()) {
       const substituted = cell(row, column) + (character === wanted ? 0 : 1)
       next.push(Math.min(cell(row, column + 1) + 1, cell(next, column) + 1, substituted))
     }

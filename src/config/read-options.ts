@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** One line that says what is wrong and what is allowed. */
 export type Fault = string
 
-export interface ReadOptions {
+interface ReadOptions {
   /** What could be parsed; the others have a fault, or stay unset. */
   readonly values: Partial<OptionValues>
   readonly faults: readonly Fault[]
@@ -22,6 +22,11 @@ const maxQuotedLength = 80
 export function setIn(env: Environment, name: string): string | undefined {
   const text = env[name]
   return text === '' ? undefined : text
+}
+
+/** An option that is a path itself is not read from another file. */
+export function fileNameOf(name: string): string | undefined {
+  return name.endsWith('_FILE') ? undefined : `${name}_FILE`
 }
 
 export function readOptions(env: Environment, needs: Needs): ReadOptions {
@@ -50,18 +55,14 @@ function findText(
   needs: Needs,
 ): Found {
   const text = setIn(env, name)
-  const fileName = `${name}_FILE`
-  const file = isOwnOption(fileName) ? undefined : setIn(env, fileName)
-  if (file === undefined) return { text }
+  const fileName = fileNameOf(name)
+  const file = fileName === undefined ? undefined : setIn(env, fileName)
+  if (fileName === undefined || file === undefined) return { text }
   if (text !== undefined) {
     return { fault: `${name} and ${fileName} are both set: keep one of them` }
   }
   if (option.need !== undefined && !needs[option.need]) return {}
   return readText(fileName, file)
-}
-
-function isOwnOption(name: string): boolean {
-  return optionList.some(([candidate]) => candidate === name)
 }
 
 function readText(fileName: string, file: string): Found {
