@@ -1,13 +1,18 @@
-/** Starts what all test files share: one real PostgreSQL with a migrated template database. */
+/**
+ * Starts what all test files share: one real PostgreSQL with a migrated template database, and a
+ * Kafka broker as soon as one of them asks for it.
+ */
 
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../../src/demo/servers/embedded-postgres.js'
 import { makeTemplate, type TestServer } from './database-template.js'
 import { endKeptServer, stopOrKeep } from './kept-server.js'
+import { offerKafka, type KafkaOffer } from './shared-kafka.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: TestServer
+    kafka: KafkaOffer
   }
 }
 
@@ -20,15 +25,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await endKeptServer()
   const postgres = await startEmbeddedPostgres({ postgresFlags: [...fastFlags, ...roomFlags] })
   try {
+    const kafka = await offerKafka()
+    project.provide('kafka', kafka.offer)
     project.provide('postgres', {
       adminUrl: postgres.url,
       port: postgres.port,
       pid: postgres.pid,
       template: await makeTemplate(postgres.url),
     })
+    return async () => {
+      await kafka.stop()
+      await stopOrKeep(postgres)
+    }
   } catch (error) {
     await postgres.stop()
     throw error
   }
-  return () => stopOrKeep(postgres)
 }

@@ -27,10 +27,10 @@ export interface TestDatabase {
   /** Superuser, for arranging and looking. */
   readonly admin: Kysely<Database>
   /** Rows of one statement, run as superuser. */
-  query<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>
+  readonly query: <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>
   /** Closes `admin` and fails where anybody else still has a session open. */
-  close(): Promise<void>
-  drop(): Promise<void>
+  readonly close: () => Promise<void>
+  readonly drop: () => Promise<void>
 }
 
 export interface TestDatabaseOptions {

@@ -156,6 +156,10 @@ function brokerProperties(options: KafkaNodeOptions): string {
     'offsets.topic.num.partitions': 1,
     'transaction.state.log.replication.factor': replicas,
     'transaction.state.log.min.isr': Math.max(1, replicas - 1),
+    // A killed node may register again only after its old session has run out: 9 s as delivered,
+    // too long to wait for in each test; much shorter, a busy machine would look like a dead one.
+    'broker.session.timeout.ms': 4_000,
+    'broker.heartbeat.interval.ms': 500,
     'group.initial.rebalance.delay.ms': 0,
     // A record's timestamp is its event's time; an old one must not expire while it is looked at.
     'log.retention.ms': -1,

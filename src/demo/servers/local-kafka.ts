@@ -7,11 +7,15 @@ import { fetchKafkaJars } from './kafka-jars.js'
 import { KafkaNode } from './kafka-node.js'
 import { makeTemporaryFolder } from './server-cache.js'
 
+export { findLocalKafkaTools, type LocalKafkaTools } from './kafka-jars.js'
+
 export interface LocalKafkaOptions {
   /** How many nodes share one quorum; 1 where left out. */
   readonly nodes?: number
-  /** Gets a line where the jars are fetched first, and what the nodes complain of. */
+  /** Gets lines of progress where the jars have to be fetched first. */
   readonly log?: (line: string) => void
+  /** Gets what the nodes write, warnings and errors. */
+  readonly brokerLog?: (line: string) => void
 }
 
 export interface LocalKafka {
@@ -45,7 +49,7 @@ export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<
 }
 
 async function describeNodes(
-  { nodes: count = 1, log }: LocalKafkaOptions,
+  { nodes: count = 1, brokerLog: log }: LocalKafkaOptions,
   jars: string,
   folder: string,
 ): Promise<KafkaNode[]> {
