@@ -7,7 +7,8 @@
 
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { findLocalKafkaTools, startLocalKafka } from '../../src/demo/servers/local-kafka.js'
+import { fetchKafkaJars, findLocalKafkaTools } from '../../src/demo/servers/kafka-jars.js'
+import { startLocalKafka } from '../../src/demo/servers/local-kafka.js'
 
 /** Provided by the global setup. */
 export type KafkaOffer =
@@ -23,11 +24,13 @@ export interface KafkaOnDemand {
 export type KafkaAnswer = { readonly brokers: string[] } | { readonly error: string }
 
 export async function offerKafka(): Promise<KafkaOnDemand> {
-  const tools = await findLocalKafkaTools()
-  if (!tools.available) return { offer: tools, stop: () => Promise.resolve() }
+  const reason = await whyNot()
+  if (reason !== undefined) {
+    return { offer: { available: false, reason }, stop: () => Promise.resolve() }
+  }
   let started: ReturnType<typeof startLocalKafka> | undefined
   const answer = async (): Promise<KafkaAnswer> => {
-    started ??= startLocalKafka({ log: (line) => process.stderr.write(`${line}\n`) })
+    started ??= startLocalKafka()
     try {
       return { brokers: (await started).brokers }
     } catch (error) {
@@ -49,5 +52,17 @@ export async function offerKafka(): Promise<KafkaOnDemand> {
       const kafka = await started?.catch(() => undefined)
       await kafka?.stop()
     },
+  }
+}
+
+/** Fetches the jars as well, once per machine: a test's own time limit is too short for that. */
+async function whyNot(): Promise<string | undefined> {
+  const tools = await findLocalKafkaTools()
+  if (!tools.available) return tools.reason
+  try {
+    await fetchKafkaJars((line) => process.stderr.write(`${line}\n`))
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
