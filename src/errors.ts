@@ -7,6 +7,7 @@
 const errorCodes = {
   CONFIG_INVALID: { exitCode: 2, retryable: false },
   USAGE: { exitCode: 2, retryable: false },
+  NOT_FOUND: { exitCode: 1, retryable: false },
   INPUT_INVALID: { exitCode: 2, retryable: false },
   SCHEMA_MISSING: { exitCode: 2, retryable: true },
   SCHEMA_OUTDATED: { exitCode: 2, retryable: true },

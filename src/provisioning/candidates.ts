@@ -48,9 +48,11 @@ export interface ClaimedProvision {
 const candidateColumns = sql`id, deal_id as "dealId", deal_tenant_id as "dealTenantId", status, attempts,
   next_attempt_at::text as "nextAttemptAt"`
 
-/** The moment by the database's clock, as text. */
+/** The moment by the database's clock, RFC 3339 in UTC with microseconds. */
 export async function readAsOf(db: Kysely<Database>): Promise<string> {
-  const { rows } = await sql<{ as_of: string }>`select clock_timestamp()::text as as_of`.execute(db)
+  const { rows } = await sql<{ as_of: string }>`
+    select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
+  `.execute(db)
   const asOf = rows[0]?.as_of
   if (asOf === undefined) throw new Error('the database gave no time')
   return asOf

@@ -46,7 +46,7 @@ export interface CycleDependencies {
 
 export interface CycleSummary extends RunCounts {
   readonly jobRunId: string
-  /** timestamptz as text; null where the cycle was skipped. */
+  /** RFC 3339 in UTC with microseconds; null where the cycle was skipped. */
   readonly asOf: string | null
   readonly outcome: RunOutcome | 'skipped'
   /** Why it did not run to the end of its work, or null. */
@@ -76,7 +76,7 @@ export async function runCycle(
   if (!lock.held) {
     const reason = `the run lock is held by ${lock.holder}`
     logEvent(log, 'cycle skipped', { reason })
-    const durationMs = deps.now() - startedAt
+    const durationMs = Math.round(deps.now() - startedAt)
     return { jobRunId, asOf: null, outcome: 'skipped', reason, ...nothing, durationMs }
   }
   try {
@@ -180,7 +180,7 @@ async function runUnderLock(
     finish = { outcome: 'aborted', reason: 'the database is unavailable' }
   }
 
-  const durationMs = deps.now() - run.startedAt
+  const durationMs = Math.round(deps.now() - run.startedAt)
   const counts = tally.counts()
   if (finish.outcome === 'completed') deps.metrics.cycleCompleted(durationMs / 1000)
   if (finish.outcome !== 'aborted')
