@@ -19,8 +19,8 @@ export interface DatabaseValues {
   readonly outboxParked: number
   /** Not counted where Debezium relays. */
   readonly outbox: { readonly backlog: number; readonly publishLagSeconds: number } | null
-  /** WAL that the relay's slot still holds back; null where this process relays. */
-  readonly slotLagBytes: number | null
+  /** Logical replication slots and the WAL held back for them; null where this process relays. */
+  readonly slot: { readonly count: number; readonly lagBytes: number } | null
 }
 
 export interface Metrics {
@@ -97,7 +97,7 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
     'Events set aside after their last attempt.',
   )
   const parked = gauge('messenger_outbox_parked', 'Events that are set aside now.')
-  const setOutboxValues = relay === 'off' ? slotGauge(gauge) : backlogGauges(gauge)
+  const setOutboxValues = relay === 'off' ? slotGauges(gauge) : backlogGauges(gauge)
 
   const refreshes: (() => Promise<void>)[] = []
   return {
@@ -145,10 +145,15 @@ function backlogGauges(gauge: MakeGauge): SetOutboxValues {
   }
 }
 
-function slotGauge(gauge: MakeGauge): SetOutboxValues {
-  const slotLag = gauge(
+function slotGauges(gauge: MakeGauge): SetOutboxValues {
+  const lag = gauge(
     'messenger_outbox_slot_lag_bytes',
     'WAL between the database and what the relay has confirmed.',
   )
-  return ({ slotLagBytes }) => slotLag.set(slotLagBytes ?? 0)
+  // Without a slot nothing lags, and nothing is relayed either.
+  const slots = gauge('messenger_outbox_slots', 'Logical replication slots of this database.')
+  return ({ slot }) => {
+    lag.set(slot?.lagBytes ?? 0)
+    slots.set(slot?.count ?? 0)
+  }
 }
