@@ -57,11 +57,27 @@ create table messenger.outbox_events (
   constraint pk_outbox_events primary key (id),
   constraint ux_outbox_events_seq unique (seq)
 );
--- Selection is by state: published rows leave this index, so a poll never walks them.
+-- The relay selects by state: what is published, superseded, skipped or parked leaves this index, so
+-- a poll costs the same behind a million published rows or ten thousand parked ones.
 create index ix_outbox_pending on messenger.outbox_events (seq)
-  where published_at is null and superseded_at is null and skipped_at is null;
--- The history of one deal, and "is there an older event of this deal still waiting?"
+  where published_at is null and superseded_at is null and skipped_at is null and parked_at is null;
+-- "Does an older event of this deal wait?", asked for each pending event.
+create index ix_outbox_pending_aggregate on messenger.outbox_events (aggregate_id, seq)
+  where published_at is null and superseded_at is null and skipped_at is null and parked_at is null;
+-- Parked ones: shown, counted, and superseded by deal.
+create index ix_outbox_parked on messenger.outbox_events (aggregate_id, seq)
+  where parked_at is not null
+    and published_at is null and superseded_at is null and skipped_at is null;
+-- The history of one deal, its newest event among them.
 create index ix_outbox_aggregate on messenger.outbox_events (aggregate_id, seq);
+-- What retention deletes, oldest first.
+create index ix_outbox_finished on messenger.outbox_events
+  ((coalesce(published_at, superseded_at, skipped_at)))
+  where coalesce(published_at, superseded_at, skipped_at) is not null;
+-- Each row is written twice and deleted once. At the default fifth of the table, a million rows of
+-- history would let the pending indexes fill with two hundred thousand dead entries.
+alter table messenger.outbox_events
+  set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 
 create table messenger.chat_provision_runs (
   id          uuid        not null,

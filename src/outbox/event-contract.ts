@@ -1,6 +1,7 @@
 /**
- * What every event of this service carries besides its payload, and the check of an event against
- * the published contract (contracts/deal-chat-status-changed.v1.schema.json).
+ * What every event of this service carries besides its payload, and the check of a payload against
+ * the published contract: contracts/deal-chat-status-changed.v1.schema.json for what is written,
+ * the tolerant reader's variant for what is relayed.
  */
 
 import { readFileSync } from 'node:fs'
@@ -17,17 +18,15 @@ export const contractVersion = 1
  */
 const maxPayloadBytes = 4096
 
-/** Kafka's own rule for topic names (org.apache.kafka.common.internals.Topic). */
-const topicPattern = /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/
-
 /** W3C trace context, level 1: version-traceid-parentid-flags. */
 const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** An event that must not be written: the caller's transaction fails with it. */
 export class ContractViolation extends Error {
+  override readonly name = 'ContractViolation'
+
   constructor(what: string) {
     super(`The event breaks its contract: ${what}`)
-    this.name = 'ContractViolation'
   }
 }
 
@@ -40,35 +39,46 @@ export interface WrittenEvent {
 
 /** @throws ContractViolation, which names the rule but never quotes the payload. */
 export function assertKeepsContract(event: WrittenEvent): void {
-  if (!topicPattern.test(event.topic))
-    throw new ContractViolation('topic is not a Kafka topic name')
+  if (!isTopicName(event.topic)) throw new ContractViolation('topic is not a Kafka topic name')
   if (event.traceparent !== null && !traceparentPattern.test(event.traceparent)) {
     throw new ContractViolation('traceparent is not of the form version-traceid-parentid-flags')
   }
   if (Buffer.byteLength(event.payload) > maxPayloadBytes) {
     throw new ContractViolation(`payload is larger than ${String(maxPayloadBytes)} bytes`)
   }
-  const validate = payloadValidator()
-  if (!validate(JSON.parse(event.payload))) {
-    const faults = validate.errors ?? []
-    throw new ContractViolation(
-      faults.map((fault) => `${fault.instancePath} ${fault.message ?? fault.keyword}`).join('; '),
-    )
-  }
+  const faults = contractFaults('producer', event.payload)
+  if (faults !== undefined) throw new ContractViolation(faults)
 }
 
-let compiled: ValidateFunction | undefined
+/** Kafka's own rule for topic names (org.apache.kafka.common.internals.Topic). */
+export function isTopicName(name: string): boolean {
+  return /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/.test(name)
+}
 
-/** Compiled at the first event, for a command that writes none should not pay for it. */
-function payloadValidator(): ValidateFunction {
-  if (compiled === undefined) {
-    const schema = new URL(
-      '../../contracts/deal-chat-status-changed.v1.schema.json',
-      import.meta.url,
-    )
-    const ajv = new Ajv2020({ allErrors: true })
-    addFormats.default(ajv)
-    compiled = ajv.compile(JSON.parse(readFileSync(schema, 'utf8')) as object)
-  }
-  return compiled
+/** The rules that the JSON text breaks, in one line without its values; undefined when it is fine. */
+export function contractFaults(side: 'producer' | 'reader', payload: string): string | undefined {
+  const validate = validatorOf(side)
+  if (validate(JSON.parse(payload))) return undefined
+  const faults = validate.errors ?? []
+  return faults
+    .map(({ instancePath, message, keyword }) => `${instancePath} ${message ?? keyword}`.trim())
+    .join('; ')
+}
+
+const schemaFiles = {
+  producer: 'deal-chat-status-changed.v1.schema.json',
+  reader: 'deal-chat-status-changed.v1.reader.schema.json',
+}
+const compiled: Partial<Record<keyof typeof schemaFiles, ValidateFunction>> = {}
+
+/** Compiled at the first event, for a command that handles none should not pay for it. */
+function validatorOf(side: keyof typeof schemaFiles): ValidateFunction {
+  return (compiled[side] ??= compile(schemaFiles[side]))
+}
+
+function compile(file: string): ValidateFunction {
+  const text = readFileSync(new URL(`../../contracts/${file}`, import.meta.url), 'utf8')
+  const ajv = new Ajv2020({ allErrors: true })
+  addFormats.default(ajv)
+  return ajv.compile(JSON.parse(text) as object)
 }

@@ -7,7 +7,7 @@
 
 import type { PublishOutcome } from './publisher.js'
 
-export type PublishFailure = Exclude<PublishOutcome, { kind: 'published' }>
+export type PublishFailure = Exclude<PublishOutcome, { kind: 'published' | 'abandoned' }>
 
 /** What a broker answers when the record itself, or the batch's size, is at fault. */
 const rejectedTypes = new Set([

@@ -24,19 +24,15 @@ export class KafkaPublisher implements ClosablePublisher {
     messages: readonly OutgoingMessage[],
     signal: AbortSignal,
   ): Promise<PublishOutcome> {
-    if (this.#closed || signal.aborted) {
-      return { kind: 'unavailable', scope: 'transport', reason: 'the publisher is closed' }
-    }
+    if (this.#closed || signal.aborted) return { kind: 'abandoned' }
     const producer = this.#usableProducer()
-    const outcome = await within(
-      producer.send(topic, messages),
-      this.#options.sendTimeoutMs,
-      signal,
-      (why) =>
-        producer.state === 'connected' && messages.length > 0
-          ? { kind: 'unknown', reason: why }
-          : { kind: 'unavailable', scope: 'transport', reason: why },
-    )
+    const { sendTimeoutMs } = this.#options
+    const outcome = await within(producer.send(topic, messages), sendTimeoutMs, signal, () => {
+      const reason = `no answer within ${sendTimeoutMs} ms`
+      return producer.state === 'connected' && messages.length > 0
+        ? { kind: 'unknown', reason }
+        : { kind: 'unavailable', scope: 'transport', reason }
+    })
     if (outcome.kind !== 'published') this.#discard(producer)
     return outcome
   }
@@ -68,14 +64,14 @@ async function within(
   sending: Promise<PublishOutcome>,
   ms: number,
   signal: AbortSignal,
-  givenUp: (why: string) => PublishOutcome,
+  tooLate: () => PublishOutcome,
 ): Promise<PublishOutcome> {
-  const { promise, resolve } = deferred<PublishOutcome>()
-  const timer = setTimeout(() => resolve(givenUp(`no answer within ${ms} ms`)), ms)
-  const onAbort = (): void => resolve(givenUp('stopped while waiting for the answer'))
+  const { promise: givenUp, resolve } = deferred<PublishOutcome>()
+  const timer = setTimeout(() => resolve(tooLate()), ms)
+  const onAbort = (): void => resolve({ kind: 'abandoned' })
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await Promise.race([sending, promise])
+    return await Promise.race([sending, givenUp])
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)

@@ -29,6 +29,8 @@ export type PublishOutcome =
     }
   /** Nobody knows whether the messages are stored (timeout, closed connection, deadline). */
   | { readonly kind: 'unknown'; readonly reason: string }
+  /** As unknown, but given up by the caller's signal: says nothing about the transport either. */
+  | { readonly kind: 'abandoned' }
 
 /**
  * How old what is known of the transport may grow, milliseconds, before it is asked again. Ten
@@ -38,8 +40,8 @@ export const proofAgeMs = 10_000
 
 export interface Publisher {
   /**
-   * Sends the messages to one topic, keeping their order per key, and resolves within a bounded
-   * time; it never rejects. An empty batch only proves that the topic can be reached.
+   * Sends the messages to one topic, keeping their order per key. It never rejects, and resolves
+   * within a bounded time (on a pipe, at the reader's pace). An empty batch only proves that the topic can be reached.
    * `signal` gives the wait up at once, for the process is to end.
    */
   publish(

@@ -7,14 +7,14 @@ export class StdoutPublisher implements ClosablePublisher {
   readonly #stream: Writable
   #failure: Error | undefined
   #closed = false
-  readonly #onError = (error: Error): void => {
-    this.#failure = error
-  }
 
   constructor(stream: Writable) {
     this.#stream = stream
     // A reader that goes away (EPIPE) is also announced here; unowned, it would end the process.
-    stream.on('error', this.#onError)
+    // The listener stays after `close`, for a write under way may still fail.
+    stream.on('error', (error) => {
+      this.#failure = error
+    })
   }
 
   async publish(
@@ -22,7 +22,7 @@ export class StdoutPublisher implements ClosablePublisher {
     messages: readonly OutgoingMessage[],
     signal: AbortSignal,
   ): Promise<PublishOutcome> {
-    if (this.#closed || signal.aborted) return unavailable('the publisher is closed')
+    if (this.#closed || signal.aborted) return { kind: 'abandoned' }
     if (this.#failure !== undefined) return unavailable(this.#failure.message)
     if (messages.length === 0) return { kind: 'published' }
     const lines = messages.map(({ key, headers, value }) =>
@@ -34,16 +34,13 @@ export class StdoutPublisher implements ClosablePublisher {
   /** The stream itself is its owner's to end. */
   close(): Promise<void> {
     this.#closed = true
-    this.#stream.off('error', this.#onError)
     return Promise.resolve()
   }
 
   /** Answers once the text has left, so a slow reader slows the relay and fills no memory. */
   #write(text: string, signal: AbortSignal): Promise<PublishOutcome> {
     return new Promise((resolve) => {
-      const onAbort = (): void => {
-        resolve({ kind: 'unknown', reason: 'stopped while waiting for the reader' })
-      }
+      const onAbort = (): void => resolve({ kind: 'abandoned' })
       signal.addEventListener('abort', onAbort, { once: true })
       this.#stream.write(text, (error) => {
         signal.removeEventListener('abort', onAbort)

@@ -1,0 +1,73 @@
+/** Which events may go out now, and what their going out settles for older, parked ones. */
+
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+import type { OutboxRow } from './outbox-message.js'
+
+export interface DueEvent extends OutboxRow {
+  readonly attempts: number
+}
+
+/**
+ * The oldest events that may be sent, in order of seq.
+ *
+ * By state, never from a cursor: an event that commits late, with a lower seq than others already
+ * published, is found like any other. An event is held back while an older one of its deal waits
+ * in backoff; one that is due itself comes before it in the same answer, or fills the batch.
+ * A parked predecessor holds nothing back (`supersedeParked` settles it).
+ *
+ * It takes no row locks: the relay's advisory lock, held by this very session, makes it the only
+ * publisher, and an open transaction would outlive a send to a frozen broker.
+ */
+export async function selectDueEvents(
+  db: Kysely<Database>,
+  options: { readonly limit: number; readonly exceptTopics: readonly string[] },
+): Promise<DueEvent[]> {
+  const { rows } = await sql<Omit<DueEvent, 'occurred_at_ms'> & { occurred_at_ms: string }>`
+    select
+      e.id, e.seq::text as seq, e.aggregate_type, e.aggregate_id, e.type, e.topic,
+      e.contract_version, e.spec_version, e.payload::text as payload, e.correlation_id,
+      e.traceparent, e.attempts,
+      to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as occurred_at,
+      floor(extract(epoch from e.occurred_at) * 1000)::bigint::text as occurred_at_ms
+    from messenger.outbox_events e
+    where e.published_at is null and e.superseded_at is null
+      and e.skipped_at is null and e.parked_at is null
+      and e.next_attempt_at <= statement_timestamp()
+      and e.topic <> all (${options.exceptTopics}::text[])
+      and not exists (
+        select from messenger.outbox_events older
+        where older.aggregate_id = e.aggregate_id and older.topic = e.topic and older.seq < e.seq
+          and older.published_at is null and older.superseded_at is null
+          and older.skipped_at is null and older.parked_at is null
+          and older.next_attempt_at > statement_timestamp()
+      )
+    order by e.seq
+    limit ${options.limit}
+  `.execute(db)
+  return rows.map((row) => ({ ...row, occurred_at_ms: Number(row.occurred_at_ms) }))
+}
+
+/**
+ * Supersedes the parked events of these deals that have a newer one, and returns their number: the
+ * contract is last write wins, so the newer one says all that the parked one could.
+ */
+export async function supersedeParked(
+  db: Kysely<Database>,
+  dealIds: readonly string[],
+): Promise<number> {
+  const result = await sql`
+    update messenger.outbox_events parked
+    set superseded_at = clock_timestamp()
+    where parked.aggregate_id = any (${dealIds}::uuid[])
+      and parked.parked_at is not null
+      and parked.published_at is null and parked.superseded_at is null
+      and parked.skipped_at is null
+      and exists (
+        select from messenger.outbox_events newer
+        where newer.aggregate_id = parked.aggregate_id and newer.topic = parked.topic
+          and newer.seq > parked.seq
+      )
+  `.execute(db)
+  return Number(result.numAffectedRows ?? 0n)
+}

@@ -1,0 +1,74 @@
+/**
+ * What an operator may do to a single event: replay a parked one, or skip one that must not go out.
+ * Both are guarded by the event's state; who did it and why is put on record by the caller, in the
+ * same transaction.
+ */
+
+import { sql, type Transaction } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+
+export type EventState = 'pending' | 'parked' | 'published' | 'superseded' | 'skipped'
+
+export type EventActionResult =
+  | { readonly done: true; readonly dealId: string }
+  | { readonly done: false; readonly reason: 'not found' }
+  /** The state in the way. `superseded` also where a newer event of the deal exists already. */
+  | { readonly done: false; readonly reason: 'wrong state'; readonly state: EventState }
+
+/**
+ * Gives a parked event, or one that waits in backoff, all its attempts again, from now. One that is
+ * superseded is refused: sent after its successor it would tell of the past. (Consumers would drop
+ * it by `ce_sequence`, and a consumer that doesn't would go wrong.)
+ */
+export async function replayEvent(
+  trx: Transaction<Database>,
+  id: string,
+): Promise<EventActionResult> {
+  const { rows } = await sql<{ dealId: string }>`
+    update messenger.outbox_events e
+    set parked_at = null, attempts = 0, next_attempt_at = clock_timestamp()
+    where e.id = ${id}::uuid
+      and e.published_at is null and e.superseded_at is null and e.skipped_at is null
+      and (e.parked_at is null or not exists (
+        select from messenger.outbox_events newer
+        where newer.aggregate_id = e.aggregate_id and newer.topic = e.topic and newer.seq > e.seq
+      ))
+    returning e.aggregate_id as "dealId"
+  `.execute(trx)
+  return rows[0] === undefined ? refuse(trx, id, 'superseded') : { done: true, ...rows[0] }
+}
+
+/** Takes an event out that has not been published: the deal's later events no longer wait for it. */
+export async function skipEvent(
+  trx: Transaction<Database>,
+  id: string,
+): Promise<EventActionResult> {
+  const { rows } = await sql<{ dealId: string }>`
+    update messenger.outbox_events
+    set skipped_at = clock_timestamp()
+    where id = ${id}::uuid
+      and published_at is null and superseded_at is null and skipped_at is null
+    returning aggregate_id as "dealId"
+  `.execute(trx)
+  return rows[0] === undefined ? refuse(trx, id, 'pending') : { done: true, ...rows[0] }
+}
+
+/** Why nothing was done; `undecided` names the state in the way where the row itself shows none. */
+async function refuse(
+  trx: Transaction<Database>,
+  id: string,
+  undecided: EventState,
+): Promise<EventActionResult> {
+  const { rows } = await sql<{ state: EventState | null }>`
+    select case
+      when published_at is not null then 'published'
+      when superseded_at is not null then 'superseded'
+      when skipped_at is not null then 'skipped'
+    end as state
+    from messenger.outbox_events
+    where id = ${id}::uuid
+  `.execute(trx)
+  const row = rows[0]
+  if (row === undefined) return { done: false, reason: 'not found' }
+  return { done: false, reason: 'wrong state', state: row.state ?? undecided }
+}

@@ -1,0 +1,165 @@
+/**
+ * One pass of the relay: reads a batch of due events, sends it, and puts on record what came of it.
+ *
+ * Nothing here is inside a transaction: each statement commits by itself, so no session is held
+ * open while Kafka is waited for. Events that are acknowledged but not yet marked when the process
+ * dies are sent again: at least once, and consumers drop by `ce_sequence`.
+ */
+
+import type { Kysely } from 'kysely'
+import { backoffMs, type Random } from '../chokaq/kernel/backoff.js'
+import type { Database } from '../postgres/schema.js'
+import type { RelayMetrics } from '../telemetry/metric-ports.js'
+import { markPublished, recordFailure } from './delivery-record.js'
+import { selectDueEvents, supersedeParked, type DueEvent } from './due-events.js'
+import { logOutbox, type OutboxLog } from './outbox-log.js'
+import { toOutgoingMessage, UnreadableEvent } from './outbox-message.js'
+import type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.js'
+import { inSendableBatches } from './sendable-batches.js'
+import type { TransportState } from './transport-state.js'
+
+/**
+ * Between the attempts of an event that fails by itself. The first ones are quick, for a relay of a
+ * newer version may take over in a rolling upgrade; with 10 attempts it is parked, and someone is
+ * told, after four minutes.
+ */
+const eventBackoff = { baseMs: 1_000, factor: 2, capMs: 60_000, jitter: 0.2 }
+
+export interface PassContext {
+  /** The lock's own session: a relay that has lost the lock can neither read nor mark. */
+  readonly db: Kysely<Database>
+  readonly publisher: Publisher
+  readonly transport: TransportState
+  readonly batchSize: number
+  readonly maxAttempts: number
+  readonly metrics: RelayMetrics
+  readonly log: OutboxLog
+  readonly random: Random
+  /** Gives up the wait for an answer: the process is to end, or the lock is lost. */
+  readonly signal: AbortSignal
+}
+
+export interface PassResult {
+  readonly selected: number
+  readonly published: number
+}
+
+interface Item {
+  readonly row: DueEvent
+  readonly message: OutgoingMessage
+}
+
+/** The state of one pass: deals whose event has failed, so that no later one of theirs goes out. */
+interface Pass extends PassContext {
+  readonly heldDeals: Set<string>
+  published: number
+}
+
+/** Sends one batch of what is due; the caller holds the relay's lock. */
+export async function publishDueEvents(context: PassContext): Promise<PassResult> {
+  const pass: Pass = { ...context, heldDeals: new Set(), published: 0 }
+  const rows = await selectDueEvents(pass.db, {
+    limit: pass.batchSize,
+    exceptTopics: pass.transport.closedTopics(),
+  })
+  if (rows.length > 0) await supersedeOlder(pass, rows)
+  const items: Item[] = []
+  for (const row of rows) {
+    const message = await readable(pass, row)
+    if (message !== undefined) items.push({ row, message })
+  }
+  for (const { topic, batch } of inSendableBatches(items)) await deliver(pass, topic, batch)
+  return { selected: rows.length, published: pass.published }
+}
+
+async function supersedeOlder(pass: Pass, rows: readonly DueEvent[]): Promise<void> {
+  const deals = [...new Set(rows.map((row) => row.aggregate_id))]
+  const superseded = await supersedeParked(pass.db, deals)
+  if (superseded > 0) logOutbox(pass.log, 'outbox superseded', { events: superseded })
+}
+
+/** The row's message, or undefined with the failure on record. */
+async function readable(pass: Pass, row: DueEvent): Promise<OutgoingMessage | undefined> {
+  if (pass.heldDeals.has(dealOf(row))) return undefined
+  try {
+    return toOutgoingMessage(row)
+  } catch (error) {
+    if (!(error instanceof UnreadableEvent)) throw error
+    await fail(pass, row, error.message)
+    return undefined
+  }
+}
+
+/** Sends the batch, in halves where it is refused as a whole, until the event at fault is alone. */
+async function deliver(pass: Pass, topic: string, items: readonly Item[]): Promise<void> {
+  const batch = items.filter(({ row }) => !pass.heldDeals.has(dealOf(row)))
+  const [first] = batch
+  if (first === undefined) return
+  const outcome = await send(pass, topic, batch)
+  if (outcome?.kind === 'published') {
+    await mark(pass, batch)
+  } else if (outcome?.kind === 'rejected') {
+    if (batch.length === 1) return fail(pass, first.row, outcome.reason)
+    const half = Math.ceil(batch.length / 2)
+    await deliver(pass, topic, batch.slice(0, half))
+    await deliver(pass, topic, batch.slice(half))
+  }
+  // Otherwise the way is barred, which `transport` has noted: the events stay as they are.
+}
+
+/** Undefined where the topic or the whole transport is barred just now. */
+async function send(
+  pass: Pass,
+  topic: string,
+  batch: readonly Item[],
+): Promise<PublishOutcome | undefined> {
+  if (pass.signal.aborted) return undefined
+  return pass.transport.send(topic, () =>
+    pass.publisher.publish(
+      topic,
+      batch.map(({ message }) => message),
+      pass.signal,
+    ),
+  )
+}
+
+async function mark(pass: Pass, batch: readonly Item[]): Promise<void> {
+  const marked = await markPublished(
+    pass.db,
+    batch.map(({ row }) => row.id),
+  )
+  const stale = batch.length - marked
+  pass.published += marked
+  if (marked > 0) {
+    pass.metrics.published(marked)
+    logOutbox(pass.log, 'outbox published', { events: marked })
+  }
+  if (stale > 0) {
+    pass.metrics.staleMarks(stale)
+    logOutbox(pass.log, 'outbox mark refused', { events: stale })
+  }
+}
+
+/** Spends an attempt of the event and holds back what its deal has behind it. */
+async function fail(pass: Pass, row: DueEvent, reason: string): Promise<void> {
+  pass.heldDeals.add(dealOf(row))
+  const recorded = await recordFailure(pass.db, {
+    id: row.id,
+    reason,
+    delayMs: backoffMs(eventBackoff, row.attempts + 1, pass.random),
+    maxAttempts: pass.maxAttempts,
+  })
+  if (recorded === undefined) return
+  const fields = { eventId: row.id, dealId: row.aggregate_id, attempts: recorded.attempts, reason }
+  if (recorded.parked) {
+    pass.metrics.parked(1)
+    logOutbox(pass.log, 'outbox parked', fields)
+  } else {
+    logOutbox(pass.log, 'outbox event failed', fields)
+  }
+}
+
+/** Order is per deal and topic: across topics there is none that a consumer could see. */
+function dealOf(row: DueEvent): string {
+  return `${row.topic} ${row.aggregate_id}`
+}

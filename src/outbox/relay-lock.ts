@@ -1,0 +1,59 @@
+/** The relay's turn: one publisher at a time, by an advisory lock on a session of its own. */
+
+import type { Kysely } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+import { lockKeys, tryAcquireSessionLock } from '../postgres/session-lock.js'
+
+export interface RelayLockOptions {
+  /** Of a session, not of a pooled transaction. */
+  readonly connectionString: string
+  /** Shown in pg_stat_activity, and to whoever finds the lock taken. */
+  readonly applicationName: string
+  readonly pollIntervalMs: number
+  readonly sendTimeoutMs: number
+}
+
+export interface RelayTurn {
+  readonly db: Kysely<Database>
+  /** Aborted when the session is lost, or the relay is to give up waiting. */
+  readonly signal: AbortSignal
+  readonly isLost: () => boolean
+  release(): Promise<void>
+}
+
+/**
+ * The longest pause between two statements of a holder in good health is a poll interval, a probe's
+ * pause in an outage (10 s), or one send; this is added for a slow machine.
+ */
+const slackMs = 15_000
+
+/**
+ * The server ends the session, and with it the lock, of a holder silent for this long: one that is
+ * stopped or cut off. Above twice the send's deadline, so that no send in good health outlives it.
+ */
+function lockTtlMs(options: RelayLockOptions): number {
+  return options.pollIntervalMs + 2 * options.sendTimeoutMs + slackMs
+}
+
+/** The turn, or who has it. */
+export async function takeTurn(
+  options: RelayLockOptions,
+  giveUp: AbortSignal,
+): Promise<RelayTurn | { readonly holder: string }> {
+  const lock = await tryAcquireSessionLock({
+    connectionString: options.connectionString,
+    applicationName: options.applicationName,
+    lock: lockKeys.relay,
+    ttlMs: lockTtlMs(options),
+  })
+  if (!lock.held) return { holder: lock.holder }
+  return {
+    db: lock.db,
+    // Made once a turn: Node 20 keeps each composite signal for as long as its sources live.
+    signal: AbortSignal.any([giveUp, lock.lost]),
+    isLost: () => lock.lost.aborted,
+    release: async () => {
+      await lock.release()
+    },
+  }
+}
