@@ -23,6 +23,8 @@ export interface KafkaNodeOptions {
   readonly id: number
   readonly port: number
   readonly controllerPort: number
+  /** The port that clients are told; another one than `port` where a proxy stands before it. */
+  readonly advertisedPort: number
   /** All nodes of the cluster, this one among them, as `id@host:port`. */
   readonly quorum: readonly string[]
   readonly jars: string
@@ -42,7 +44,7 @@ export class KafkaNode {
   constructor(options: KafkaNodeOptions) {
     this.id = options.id
     this.port = options.port
-    this.broker = `127.0.0.1:${options.port}`
+    this.broker = `127.0.0.1:${options.advertisedPort}`
     this.#options = options
   }
 
@@ -145,7 +147,7 @@ function brokerProperties(options: KafkaNodeOptions): string {
     'node.id': options.id,
     'controller.quorum.voters': options.quorum.join(','),
     listeners: `PLAINTEXT://127.0.0.1:${options.port},CONTROLLER://127.0.0.1:${options.controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${options.port}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${options.advertisedPort}`,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'log.dirs': join(options.folder, `node-${options.id}`),

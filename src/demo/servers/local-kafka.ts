@@ -12,6 +12,11 @@ export { findLocalKafkaTools, type LocalKafkaTools } from './kafka-jars.js'
 export interface LocalKafkaOptions {
   /** How many nodes share one quorum; 1 where left out. */
   readonly nodes?: number
+  /**
+   * Gives, for the port that a node listens on, the one that its clients are told to use: that of a
+   * proxy, for a Kafka client leaves its first address for the one that the broker names.
+   */
+  readonly advertise?: (port: number) => Promise<number>
   /** Gets lines of progress where the jars have to be fetched first. */
   readonly log?: (line: string) => void
   /** Gets what the nodes write, warnings and errors. */
@@ -49,18 +54,25 @@ export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<
 }
 
 async function describeNodes(
-  { nodes: count = 1, brokerLog: log }: LocalKafkaOptions,
+  { nodes: count = 1, advertise, brokerLog: log }: LocalKafkaOptions,
   jars: string,
   folder: string,
 ): Promise<KafkaNode[]> {
   const ports = await findFreePorts(2 * count)
-  const places = Array.from({ length: count }, (_, index) => ({
-    id: index + 1,
-    port: ports[2 * index] as number,
-    controllerPort: ports[2 * index + 1] as number,
-  }))
-  const quorum = places.map(({ id, controllerPort }) => `${id}@127.0.0.1:${controllerPort}`)
+  const controllerPorts = ports.splice(count)
+  const quorum = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`)
   // A cluster's id is a UUID of 16 bytes in 22 characters.
-  const clusterId = randomBytes(16).toString('base64url')
-  return places.map((place) => new KafkaNode({ ...place, quorum, jars, folder, clusterId, log }))
+  const shared = { quorum, jars, folder, clusterId: randomBytes(16).toString('base64url'), log }
+  return Promise.all(
+    ports.map(
+      async (port, index) =>
+        new KafkaNode({
+          ...shared,
+          id: index + 1,
+          port,
+          advertisedPort: (await advertise?.(port)) ?? port,
+          controllerPort: controllerPorts[index] as number,
+        }),
+    ),
+  )
 }

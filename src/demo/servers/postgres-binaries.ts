@@ -5,17 +5,14 @@
  * signals, and it gives neither the server's pid nor a restart.
  */
 
-import { execFile } from 'node:child_process'
 import { chmod, cp, readdir, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { AppError } from '../../errors.js'
-import { cachedFolder, isOpenToAll, isRoot } from './server-cache.js'
+import { cachedFolder, isOpenToAll } from './server-cache.js'
 import type { ProcessOwner } from './server-process.js'
-
-const run = promisify(execFile)
+import { serverUser } from './server-user.js'
 
 export interface PostgresBinaries {
   readonly initdb: string
@@ -26,10 +23,9 @@ export interface PostgresBinaries {
 
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const { initdb, postgres, version } = await locate()
-  if (!isRoot()) return { initdb, postgres, owner: undefined }
   const owner = await serverUser()
   const folder = dirname(postgres)
-  if (await isOpenToAll(folder)) return { initdb, postgres, owner }
+  if (owner === undefined || (await isOpenToAll(folder))) return { initdb, postgres, owner }
   const copy = await cachedFolder(`postgres-${version}`, (target) =>
     copyForAll(dirname(folder), target),
   )
@@ -60,27 +56,6 @@ async function locate(): Promise<PlatformPackage & { version: string }> {
         'Run `npm ci` with development and optional packages (no --omit), or use a server of your own.',
       { cause },
     )
-  }
-}
-
-/** Debian's postgres where there is one; `nobody` is everywhere. No account is made for this. */
-async function serverUser(): Promise<ProcessOwner> {
-  const owner = (await idsOf('postgres')) ?? (await idsOf('nobody'))
-  if (owner !== undefined) return owner
-  throw new AppError(
-    'DATABASE_UNAVAILABLE',
-    'PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody. ' +
-      'Run this as an ordinary user.',
-  )
-}
-
-async function idsOf(user: string): Promise<ProcessOwner | undefined> {
-  try {
-    const [uid, gid] = await Promise.all([run('id', ['-u', user]), run('id', ['-g', user])])
-    return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
-  } catch {
-    // `id` says by its exit code that there is no such user.
-    return undefined
   }
 }
 
