@@ -77,7 +77,6 @@ export function createDatabaseLook(options: DatabaseLookOptions): DatabaseLook {
     }
   }
 
-  metrics.setPollingInterval(retry.pollingIntervalMs / 1_000)
   metrics.beforeRender(refresh)
   return { refresh, latest: () => values }
 }

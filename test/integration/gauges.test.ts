@@ -38,7 +38,6 @@ function newLook(relay: 'kafka' | 'off' = 'kafka') {
     {
       CHAT_PROVISION_RETRY_MAX_ATTEMPTS: String(maxAttempts),
       CHAT_PROVISION_RETRY_STUCK_PROVISIONING_AFTER: '5m',
-      CHAT_PROVISION_RETRY_POLLING_INTERVAL: '90s',
       OUTBOX_RELAY: relay,
     },
     { database: false, kafka: false, http: false },
@@ -65,12 +64,11 @@ async function insertEvent(columns: string, values: string): Promise<void> {
 }
 
 describe('a look', () => {
-  it('on an empty database sees nothing, and the polling interval in force', async () => {
+  it('on an empty database sees nothing', async () => {
     const samples = await newLook().render()
     expect(samples).toMatchObject({
       messenger_chat_provision_failed: 0,
       messenger_chat_provision_oldest_age_seconds: 0,
-      messenger_chat_provision_polling_interval_seconds: 90,
       messenger_chat_provision_database_look_age_seconds: 0,
     })
   })

@@ -43,6 +43,7 @@ describe('the metrics', () => {
     metrics.relay.published(500)
     metrics.relay.staleMarks(2)
     metrics.relay.parked(1)
+    metrics.setPollingInterval(90)
     expect(parse((await metrics.render()).body)).toMatchObject({
       messenger_chat_provision_succeeded_total: 1,
       messenger_chat_provision_retried_total: 2,
@@ -52,6 +53,7 @@ describe('the metrics', () => {
       messenger_outbox_published_total: 500,
       messenger_outbox_stale_marks_total: 2,
       messenger_outbox_parkings_total: 1,
+      messenger_chat_provision_polling_interval_seconds: 90,
     })
   })
 

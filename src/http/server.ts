@@ -1,0 +1,131 @@
+/** The HTTP side: health, readiness and metrics, open to all; answers are small and never wait long. */
+
+import helmet from '@fastify/helmet'
+import fastify, { type FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.js'
+import type { Logger } from '../telemetry/logger.js'
+import type { Metrics } from '../telemetry/metrics.js'
+import { explainListenFailure } from './listen-failure.js'
+import { stalledLoops, type Loop } from './liveness.js'
+import { sendProblem } from './problem.js'
+import { createReadiness, type Check } from './readiness.js'
+
+export type { Check, Loop }
+
+export interface HttpServerOptions {
+  readonly config: Pick<Config, 'http'>
+  readonly loops: readonly Loop[]
+  readonly checks: readonly Check[]
+  readonly metrics: Pick<Metrics, 'render'>
+  readonly log: Logger
+  /** Monotonic milliseconds; for tests. */
+  readonly now?: () => number
+}
+
+export interface HttpServer {
+  /**
+   * Resolves once it listens, with the address as a URL; undefined if it was stopped before.
+   * @throws AppError CONFIG_INVALID where the address can't be had
+   */
+  start(): Promise<{ readonly address: string } | undefined>
+  /** Answers what is under way, then closes every connection. */
+  stop(): Promise<void>
+}
+
+/** Nothing here takes a body worth the name. */
+const bodyLimitBytes = 64 * 1024
+/** A request that has not arrived whole by then is no request. */
+const requestTimeoutMs = 10_000
+/** Answers take milliseconds; a client that reads no faster than this has no claim on the stop. */
+const drainMs = 1_500
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { log } = options
+  const { host, port } = options.config.http
+  let app: FastifyInstance | undefined
+  let starting: Promise<{ readonly address: string } | undefined> | undefined
+  let stopping: Promise<void> | undefined
+
+  async function listen(): Promise<{ readonly address: string } | undefined> {
+    app = await createApp(options)
+    if (stopping !== undefined) return undefined
+    try {
+      const address = await app.listen({ host, port })
+      log.info({ event: 'http listening', address }, 'http listening')
+      return { address }
+    } catch (error) {
+      throw explainListenFailure(error, { host, port })
+    }
+  }
+
+  async function close(): Promise<void> {
+    // A start that failed has told so itself.
+    await starting?.catch(() => undefined)
+    if (app === undefined) return
+    const { server } = app
+    const timer = setTimeout(() => server.closeAllConnections(), drainMs)
+    await app.close().finally(() => clearTimeout(timer))
+  }
+
+  return {
+    start: () => (starting ??= stopping === undefined ? listen() : Promise.resolve(undefined)),
+    stop: () => (stopping ??= close()),
+  }
+}
+
+async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
+  const { loops, checks, metrics, log, now = () => performance.now() } = options
+  const readiness = createReadiness(checks, now)
+  const app = fastify({
+    // Probes and scrapes every few seconds are no news; what fails is logged below.
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    forceCloseConnections: 'idle',
+  })
+  await app.register(helmet, {
+    // TLS ends in front of this server, if anywhere: the two would send browsers to a port that isn't.
+    strictTransportSecurity: false,
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    void reply.header('cache-control', 'no-store')
+  })
+
+  app.get('/healthz', (_request, reply) => {
+    const reasons = stalledLoops(loops)
+    if (reasons.length === 0) return reply.send({ status: 'ok' })
+    return sendProblem(reply, { status: 503, title: 'A loop stands still', reasons })
+  })
+  app.get('/readyz', async (_request, reply) => {
+    const reasons = await readiness()
+    if (reasons.length === 0) return reply.send({ status: 'ok' })
+    return sendProblem(reply, { status: 503, title: 'Not ready', reasons })
+  })
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, body } = await metrics.render()
+    return reply.type(contentType).send(body)
+  })
+
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, {
+      status: 404,
+      title: 'Not found',
+      detail: `There is nothing at ${request.method} ${request.url.slice(0, 200)}`,
+    }),
+  )
+  app.setErrorHandler((error, request, reply) => {
+    const { statusCode = 500, message } = error as { statusCode?: number; message: string }
+    if (statusCode < 500) {
+      return sendProblem(reply, { status: statusCode, title: 'Bad request', detail: message })
+    }
+    const route = request.routeOptions.url
+    log.error({ event: 'http failed', method: request.method, route, err: error }, 'http failed')
+    return sendProblem(reply, {
+      status: 500,
+      title: 'Internal error',
+      detail: 'The log of the service says more.',
+    })
+  })
+  return app
+}
