@@ -1,0 +1,147 @@
+/** The relay and its publishers as production puts them together, with log and counts kept. */
+
+import { randomUUID } from 'node:crypto'
+import { afterEach } from 'vitest'
+import { appendDealChatStatusChanged } from '../../../src/outbox/append-event.js'
+import { KafkaPublisher } from '../../../src/outbox/kafka-publisher.js'
+import type { Publisher } from '../../../src/outbox/publisher.js'
+import { OutboxRelay } from '../../../src/outbox/relay.js'
+import type { RelayDependencies, RelayOptions } from '../../../src/outbox/relay-options.js'
+import type { ProvisionStatus } from '../../../src/postgres/schema.js'
+import { createLogger } from '../../../src/telemetry/logger.js'
+import type { TestDatabase } from '../../support/test-database.js'
+
+export interface EventSeed {
+  readonly topic: string
+  readonly dealId?: string
+  readonly chatId?: string | null
+  readonly status?: ProvisionStatus
+  readonly correlationId?: string | null
+  readonly traceparent?: string | null
+}
+
+export interface SeededEvent {
+  readonly id: string
+  readonly dealId: string
+}
+
+/** Writes one event as the job does, in a transaction of its own. */
+export async function appendEvent(database: TestDatabase, seed: EventSeed): Promise<SeededEvent> {
+  const event = {
+    dealId: randomUUID(),
+    chatId: null,
+    status: 'Failed' as const,
+    correlationId: null,
+    traceparent: null,
+    ...seed,
+  }
+  const id = await database.admin
+    .transaction()
+    .execute((trx) => appendDealChatStatusChanged(trx, event))
+  return { id, dealId: event.dealId }
+}
+
+export interface OutboxState {
+  readonly state: 'pending' | 'parked' | 'published' | 'superseded' | 'skipped'
+  readonly attempts: number
+  readonly lastError: string | null
+  readonly seq: string
+}
+
+export async function outboxState(database: TestDatabase, id: string): Promise<OutboxState> {
+  const [row] = await database.query<OutboxState & Record<string, unknown>>(
+    `select seq::text, attempts, last_error as "lastError", case
+       when published_at is not null then 'published'
+       when superseded_at is not null then 'superseded'
+       when skipped_at is not null then 'skipped'
+       when parked_at is not null then 'parked'
+       else 'pending' end as state
+     from messenger.outbox_events where id = $1`,
+    [id],
+  )
+  if (row === undefined) throw new Error(`no event ${id}`)
+  return row
+}
+
+export interface TestRelay {
+  readonly relay: OutboxRelay
+  readonly options: RelayOptions
+  readonly dependencies: RelayDependencies
+  /** The log so far, one parsed line each. */
+  readonly lines: Record<string, unknown>[]
+  /** Lines of one event, such as 'outbox parked'. */
+  said(event: string): Record<string, unknown>[]
+  readonly counted: { published: number; staleMarks: number; parked: number }
+}
+
+export interface TestRelayOptions extends Partial<RelayOptions> {
+  readonly topic: string
+  readonly publisher: Publisher
+}
+
+const stops: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+/** A relay that polls quickly; what is started is stopped after the test. */
+export function createTestRelay(
+  database: TestDatabase,
+  { publisher, ...overrides }: TestRelayOptions,
+): TestRelay {
+  const { lines, log } = keptLog()
+  const counted = { published: 0, staleMarks: 0, parked: 0 }
+  const options: RelayOptions = {
+    connectionString: database.url,
+    applicationName: 'relay under test',
+    pollIntervalMs: 50,
+    batchSize: 500,
+    maxAttempts: 10,
+    sendTimeoutMs: 3_000,
+    retentionMs: 7 * 86_400_000,
+    ...overrides,
+  }
+  const dependencies: RelayDependencies = {
+    publisher,
+    metrics: {
+      published: (n) => (counted.published += n),
+      staleMarks: (n) => (counted.staleMarks += n),
+      parked: (n) => (counted.parked += n),
+    },
+    log,
+    random: Math.random,
+    now: () => performance.now(),
+  }
+  const relay = new OutboxRelay(options, dependencies)
+  stops.push(() => relay.stop())
+  const said = (event: string): Record<string, unknown>[] =>
+    lines.filter((line) => line['event'] === event)
+  return { relay, options, dependencies, lines, said, counted }
+}
+
+/** A publisher to these brokers, closed after the test. */
+export function createTestKafkaPublisher(
+  brokers: readonly string[],
+  { sendTimeoutMs = 3_000 }: { sendTimeoutMs?: number } = {},
+): KafkaPublisher {
+  const publisher = new KafkaPublisher({
+    kafka: { brokers, clientId: 'under-test', ssl: false, sslCaFile: undefined, sasl: undefined },
+    sendTimeoutMs,
+    log: keptLog().log,
+  })
+  stops.push(() => publisher.close())
+  return publisher
+}
+
+function keptLog(): { lines: Record<string, unknown>[]; log: ReturnType<typeof createLogger> } {
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger({
+    level: 'info',
+    destination: {
+      write: (line: string) => {
+        lines.push(JSON.parse(line) as Record<string, unknown>)
+      },
+    },
+  })
+  return { lines, log }
+}
