@@ -3,7 +3,7 @@
  * loop that stands still, never a database that is away.
  */
 
-export interface Loop {
+export interface WatchedLoop {
   readonly name: string
   /** Milliseconds since the loop last tried, whatever came of it. */
   lastTryAgeMs(): number
@@ -12,7 +12,7 @@ export interface Loop {
 }
 
 /** One line for each loop that stands still. */
-export function stalledLoops(loops: readonly Loop[]): string[] {
+export function stalledLoops(loops: readonly WatchedLoop[]): string[] {
   return loops.flatMap((loop) => {
     const ageMs = loop.lastTryAgeMs()
     if (ageMs <= loop.allowedMs) return []

@@ -6,7 +6,7 @@
 import { AppError } from '../errors.js'
 import { createCachedLook, type Seen } from '../telemetry/cached-look.js'
 
-export interface Check {
+export interface ReadinessCheck {
   /** What is checked, as the reason's beginning: `database`, `schema`, `broker`. */
   readonly name: string
   /** Undefined when in order, else why not, in one line. Must end once the signal aborts. */
@@ -20,7 +20,7 @@ const limitMs = 2_000
 
 /** @param now monotonic milliseconds */
 export function createReadiness(
-  checks: readonly Check[],
+  checks: readonly ReadinessCheck[],
   now: () => number,
 ): () => Promise<string[]> {
   const looks = checks.map(({ name, check }) => ({

@@ -6,20 +6,18 @@ import type { Config } from '../config/config.js'
 import type { Logger } from '../telemetry/logger.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import { explainListenFailure } from './listen-failure.js'
-import { stalledLoops, type Loop } from './liveness.js'
+import { stalledLoops, type WatchedLoop } from './liveness.js'
 import { sendProblem } from './problem.js'
-import { createReadiness, type Check } from './readiness.js'
-
-export type { Check, Loop }
+import { createReadiness, type ReadinessCheck } from './readiness.js'
 
 export interface HttpServerOptions {
-  readonly config: Pick<Config, 'http'>
-  readonly loops: readonly Loop[]
-  readonly checks: readonly Check[]
+  readonly config: Config['http']
+  readonly loops: readonly WatchedLoop[]
+  readonly checks: readonly ReadinessCheck[]
   readonly metrics: Pick<Metrics, 'render'>
   readonly log: Logger
-  /** Monotonic milliseconds; for tests. */
-  readonly now?: () => number
+  /** Monotonic milliseconds. */
+  readonly now: () => number
 }
 
 export interface HttpServer {
@@ -41,7 +39,7 @@ const drainMs = 1_500
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log } = options
-  const { host, port } = options.config.http
+  const { host, port } = options.config
   let app: FastifyInstance | undefined
   let starting: Promise<{ readonly address: string } | undefined> | undefined
   let stopping: Promise<void> | undefined
@@ -74,7 +72,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
-  const { loops, checks, metrics, log, now = () => performance.now() } = options
+  const { loops, checks, metrics, log, now } = options
   const readiness = createReadiness(checks, now)
   const app = fastify({
     // Probes and scrapes every few seconds are no news; what fails is logged below.

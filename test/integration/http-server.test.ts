@@ -17,10 +17,11 @@ afterEach(async () => {
 function newServer(options: Partial<HttpServerOptions> & { port?: number } = {}) {
   const lines: string[] = []
   const server = createHttpServer({
-    config: loadConfig({ HTTP_PORT: String(options.port ?? 0) }, nothing),
+    config: loadConfig({ HTTP_PORT: String(options.port ?? 0) }, nothing).http,
     loops: [],
     checks: [],
     metrics: createMetrics(),
+    now: () => performance.now(),
     log: createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } }),
     ...options,
   })
