@@ -67,7 +67,11 @@ export function startCli(
     async logged(event, timeoutMs) {
       const find = (): Record<string, unknown> | undefined =>
         log().find((line) => line['event'] === event)
-      await waitFor(`the log event "${event}"`, () => find() !== undefined, { timeoutMs })
+      await waitFor(
+        `the log event "${event}"`,
+        () => find() !== undefined,
+        timeoutMs === undefined ? {} : { timeoutMs },
+      )
       return find() ?? {}
     },
   }

@@ -1,0 +1,226 @@
+/**
+ * The composition root: puts the rooms together from the options. Started in the order in which
+ * they are listed here, stopped the other way round, so that the pools close last.
+ */
+
+import { hostname } from 'node:os'
+import type { Kysely } from 'kysely'
+import type { Config } from './config/config.js'
+import type { AppError } from './errors.js'
+import type { WatchedLoop } from './http/liveness.js'
+import type { ReadinessCheck } from './http/readiness.js'
+import { createHttpServer } from './http/server.js'
+import { KafkaPublisher } from './outbox/kafka-publisher.js'
+import type { ClosablePublisher } from './outbox/publisher.js'
+import type { RelayDependencies, RelayOptions } from './outbox/relay-options.js'
+import { OutboxRelay } from './outbox/relay.js'
+import { StdoutPublisher } from './outbox/stdout-publisher.js'
+import { PeriodicTask } from './periodic-task.js'
+import { createDatabase } from './postgres/connect.js'
+import { checkSchema } from './postgres/schema-check.js'
+import type { Database } from './postgres/schema.js'
+import { explainUnavailable } from './postgres/unavailable.js'
+import { CycleLoop } from './provisioning/cycle-loop.js'
+import { createJob, type Job } from './provisioning/job.js'
+import { referenceChats } from './provisioning/reference-chats.js'
+import { pruneRuns } from './provisioning/run-ledger.js'
+import { createDatabaseLook } from './telemetry/database-gauges.js'
+import type { Logger } from './telemetry/logger.js'
+import { createMetrics, type Metrics } from './telemetry/metrics.js'
+import { pause } from './timers.js'
+
+const applicationName = 'chat-provision-retry'
+
+/** Looks at the database for people and probes go beside the job, which may use all of its pool. */
+const observerConnections = 2
+
+/** Old run records cost disk only; hourly keeps each deletion small. */
+const pruneIntervalMs = 3_600_000
+
+/**
+ * Of the grace period: rows and sends under way get the first part to end by themselves; then
+ * connections are closed, and PostgreSQL rolls back whole what has not committed by then.
+ */
+const share = { loops: 0.75, closing: 0.1 }
+
+/** Monotonic milliseconds. */
+const now = (): number => performance.now()
+
+export interface App {
+  /** Resolves when the HTTP server listens; the loops wait for database and broker by themselves. */
+  start(): Promise<void>
+  /** Ends in good order, within the grace period; bears being called twice. */
+  stop(): Promise<void>
+}
+
+export interface AppOptions {
+  readonly config: Config
+  readonly log: Logger
+  /** Called when the service can't go on and waiting would not help. */
+  readonly onFatal: (error: AppError) => void
+}
+
+export function createApp({ config, log, onFatal }: AppOptions): App {
+  const metrics = createMetrics({ relay: config.outbox.relay })
+  metrics.setPollingInterval(config.retry.pollingIntervalMs / 1000)
+  const observer = createObserver(config, log)
+  const parts = relayParts(config, log, metrics)
+  const relay = parts && new OutboxRelay(parts.options, parts.dependencies)
+  const job = createRetryJob(config, log, metrics, () => relay?.wake())
+  const cycles = new CycleLoop({
+    pollingIntervalMs: config.retry.pollingIntervalMs,
+    prepare: () => job.prepare(),
+    runCycle: (stopping) => job.runCycle(stopping),
+    onFatal,
+    log,
+    now,
+  })
+  const pruning = new PeriodicTask({
+    name: 'prune runs',
+    intervalMs: pruneIntervalMs,
+    run: async () => {
+      await pruneRuns(observer, config.retry.runsRetentionMs)
+    },
+    log,
+  })
+  createDatabaseLook({
+    db: observer,
+    retry: config.retry,
+    outbox: config.outbox,
+    metrics,
+    log,
+    now,
+  })
+  const http = createHttpServer({
+    config: config.http,
+    loops: watchedLoops(config, cycles, relay),
+    checks: readinessChecks(config, observer, relay),
+    metrics,
+    log,
+    now,
+  })
+
+  let stopped: Promise<void> | undefined
+  const stop = async (): Promise<void> => {
+    log.info({ event: 'service stopping', host: hostname() }, 'service stopping')
+    const loopsEnded = (async () => {
+      await Promise.all([pruning.stop(), cycles.stop()])
+      await relay?.stop()
+    })()
+    await Promise.race([loopsEnded, pause(config.shutdownGraceMs * share.loops)])
+    const doorsClosed = Promise.all([http.stop(), parts?.dependencies.publisher.close()])
+    await Promise.race([doorsClosed, pause(config.shutdownGraceMs * share.closing)])
+    const poolsClosed = Promise.all([job.close(), observer.destroy()])
+    await Promise.race([poolsClosed, pause(config.shutdownGraceMs * share.closing)])
+    log.info({ event: 'service stopped' }, 'service stopped')
+  }
+
+  return {
+    async start() {
+      await http.start()
+      relay?.start()
+      pruning.start()
+      cycles.start()
+    },
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+/** The retry job on the reference layout of the messenger's tables. */
+export function createRetryJob(
+  config: Config,
+  log: Logger,
+  metrics: Metrics,
+  onEventWritten: () => void,
+): Job {
+  return createJob({
+    config,
+    chats: referenceChats,
+    log,
+    metrics: metrics.provisioning,
+    onEventWritten,
+  })
+}
+
+export interface RelayParts {
+  readonly options: RelayOptions
+  readonly dependencies: RelayDependencies & { readonly publisher: ClosablePublisher }
+}
+
+/** What a relay is made of, as OUTBOX_RELAY asks for it; undefined where Debezium relays. */
+export function relayParts(config: Config, log: Logger, metrics: Metrics): RelayParts | undefined {
+  if (config.outbox.relay === 'off') return undefined
+  const publisher =
+    config.outbox.relay === 'stdout'
+      ? new StdoutPublisher(process.stdout)
+      : new KafkaPublisher({ kafka: config.kafka, sendTimeoutMs: config.outbox.sendTimeoutMs, log })
+  return {
+    options: {
+      ...config.outbox,
+      connectionString: config.database.lockUrl,
+      applicationName: `${applicationName} relay`,
+    },
+    dependencies: { publisher, metrics: metrics.relay, log, random: Math.random, now },
+  }
+}
+
+function createObserver(config: Config, log: Logger): Kysely<Database> {
+  return createDatabase({
+    connectionString: config.database.url,
+    applicationName: `${applicationName} observer`,
+    max: observerConnections,
+    onConnectionLost: (error) =>
+      log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
+  })
+}
+
+function watchedLoops(
+  config: Config,
+  cycles: CycleLoop,
+  relay: OutboxRelay | undefined,
+): WatchedLoop[] {
+  const { pollingIntervalMs, maxRunDurationMs } = config.retry
+  const cycle = {
+    name: 'cycle',
+    lastTryAgeMs: () => cycles.lastTryAgeMs(),
+    allowedMs: 2 * pollingIntervalMs + maxRunDurationMs,
+  }
+  if (relay === undefined) return [cycle]
+  const bornAt = now()
+  return [
+    cycle,
+    {
+      name: 'relay',
+      lastTryAgeMs: () => now() - (relay.health().lastTryAt ?? bornAt),
+      allowedMs: 2 * config.outbox.pollIntervalMs + maxRunDurationMs,
+    },
+  ]
+}
+
+function readinessChecks(
+  config: Config,
+  observer: Kysely<Database>,
+  relay: OutboxRelay | undefined,
+): ReadinessCheck[] {
+  const database: ReadinessCheck = {
+    name: 'database',
+    check: async () => {
+      try {
+        await checkSchema(observer)
+        return undefined
+      } catch (error) {
+        const explained = explainUnavailable(error, config.database.url)
+        return explained instanceof Error ? explained.message : String(explained)
+      }
+    },
+  }
+  if (relay === undefined) return [database]
+  const broker: ReadinessCheck = {
+    name: 'broker',
+    check: () => {
+      const { broker } = relay.health()
+      return Promise.resolve(broker.reachable ? undefined : broker.reason)
+    },
+  }
+  return [database, broker]
+}

@@ -1,0 +1,61 @@
+/** `run-once`: one cycle, then publish what is in the outbox, then say what was done. */
+
+import { createRetryJob, relayParts, type RelayParts } from '../app.js'
+import type { Config } from '../config/config.js'
+import { configWarnings, loadConfig } from '../config/load-config.js'
+import type { Environment } from '../config/read-options.js'
+import type { AppError } from '../errors.js'
+import { drainOutbox } from '../outbox/drain-outbox.js'
+import { explainUnavailable } from '../postgres/unavailable.js'
+import type { CycleSummary } from '../provisioning/cycle.js'
+import { createLogger } from '../telemetry/logger.js'
+import { createMetrics } from '../telemetry/metrics.js'
+import { printFields, printJson } from './output.js'
+import { untilSignalled } from './until-signalled.js'
+
+/** 0 for completed, skipped and stopped; 1 for aborted, or where the broker couldn't be reached. */
+export async function runOnce(environment: Environment, options: { json?: true }): Promise<0 | 1> {
+  const config = loadConfig(environment, { database: true, kafka: true, http: false })
+  const log = createLogger({ level: config.logLevel })
+  for (const warning of configWarnings(environment)) {
+    log.warn({ event: 'option ignored', warning }, 'option ignored')
+  }
+  const metrics = createMetrics({ relay: config.outbox.relay })
+  const relay = relayParts(config, log, metrics)
+  const job = createRetryJob(config, log, metrics, () => undefined)
+  const signal = untilSignalled()
+  try {
+    await job.prepare()
+    const cycle = await job.runCycle(signal)
+    const { published, failure } = await publish(config, relay, signal)
+    const summary = toSummary(cycle, published)
+    await (options.json ? printJson(summary) : printFields(summary))
+    if (failure !== undefined) process.stderr.write(`error: ${failure.message}\n`)
+    return cycle.outcome === 'aborted' || failure !== undefined ? 1 : 0
+  } finally {
+    await relay?.dependencies.publisher.close()
+    await job.close()
+  }
+}
+
+async function publish(
+  config: Config,
+  relay: RelayParts | undefined,
+  stopping: AbortSignal,
+): Promise<{ published: number; failure: AppError | undefined }> {
+  if (relay === undefined) return { published: 0, failure: undefined }
+  const graceOver = AbortSignal.timeout(config.shutdownGraceMs)
+  try {
+    const ending = AbortSignal.any([stopping, graceOver])
+    return await drainOutbox(relay.options, relay.dependencies, ending)
+  } catch (error) {
+    throw explainUnavailable(error, config.database.lockUrl)
+  }
+}
+
+function toSummary(cycle: CycleSummary, published: number) {
+  const { jobRunId, asOf, outcome, reason, durationMs } = cycle
+  const { claimed, provisioned, retried, failed, skipped } = cycle
+  const counts = { claimed, provisioned, retried, failed, skipped, published }
+  return { jobRunId, asOf, outcome, reason, ...counts, durationMs }
+}

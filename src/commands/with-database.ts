@@ -1,0 +1,31 @@
+/** One connection for the length of a command that only talks to the database. */
+
+import type { Kysely } from 'kysely'
+import type { Config } from '../config/config.js'
+import { loadConfig } from '../config/load-config.js'
+import type { Environment } from '../config/read-options.js'
+import { createDatabase } from '../postgres/connect.js'
+import type { Database } from '../postgres/schema.js'
+import { explainUnavailable } from '../postgres/unavailable.js'
+
+/** @throws AppError DATABASE_UNAVAILABLE, or whatever `work` throws */
+export async function withDatabase<T>(
+  environment: Environment,
+  work: (db: Kysely<Database>, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig(environment, { database: true, kafka: false, http: false })
+  const db = createDatabase({
+    connectionString: config.database.url,
+    applicationName: 'chat-provision-retry command',
+    max: 1,
+    // The statement that is under way rejects with the same error.
+    onConnectionLost: () => undefined,
+  })
+  try {
+    return await work(db, config)
+  } catch (error) {
+    throw explainUnavailable(error, config.database.url)
+  } finally {
+    await db.destroy()
+  }
+}
