@@ -3,7 +3,7 @@
  * are promises. One table, so that no call site can invent or misspell one.
  */
 
-export const logEvents = {
+const logEvents = {
   'cycle started': 'info',
   'batch claimed': 'info',
   'chat provisioned': 'info',
@@ -13,10 +13,10 @@ export const logEvents = {
   'cycle skipped': 'info',
 } as const satisfies Record<string, 'info' | 'warn' | 'error'>
 
-export type LogEvent = keyof typeof logEvents
+type LogEvent = keyof typeof logEvents
 
 /** The fields that each event always carries; a call may add more. */
-export interface LogEventFields {
+interface LogEventFields {
   'cycle started': { readonly jobRunId: string; readonly asOf: string }
   'batch claimed': { readonly rows: number }
   'chat provisioned': {

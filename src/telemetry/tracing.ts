@@ -107,7 +107,7 @@ function inSpan<T>(
 }
 
 /** The error's code only: its message may quote data, and traces are read more widely than logs. */
-export function markFailed(span: Span, error: unknown): void {
+function markFailed(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error))
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
