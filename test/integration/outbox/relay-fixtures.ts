@@ -41,6 +41,30 @@ export async function appendEvent(database: TestDatabase, seed: EventSeed): Prom
   return { id, dealId: event.dealId }
 }
 
+/** Writes a row as a foreign producer might, past all checks; the payload names the row's deal. */
+export async function insertRaw(
+  database: TestDatabase,
+  row: Readonly<Record<string, unknown>> & { readonly topic: string },
+): Promise<string> {
+  const dealId = randomUUID()
+  const values = {
+    id: randomUUID(),
+    aggregate_type: 'DealChatProvision',
+    aggregate_id: dealId,
+    type: 'DealChatStatusChanged',
+    contract_version: 1,
+    payload: `{"DealId":"${dealId}","ChatId":null,"Status":"Failed","OccurredAt":"2026-01-02T03:04:05.678Z"}`,
+    ...row,
+  }
+  const columns = Object.keys(values)
+  const marks = columns.map((_, index) => `$${index + 1}`)
+  await database.query(
+    `insert into messenger.outbox_events (${columns.join()}) values (${marks.join()})`,
+    Object.values(values),
+  )
+  return values.id
+}
+
 export interface OutboxState {
   readonly state: 'pending' | 'parked' | 'published' | 'superseded' | 'skipped'
   readonly attempts: number
@@ -70,7 +94,7 @@ export interface TestRelay {
   /** The log so far, one parsed line each. */
   readonly lines: Record<string, unknown>[]
   /** Lines of one event, such as 'outbox parked'. */
-  said(event: string): Record<string, unknown>[]
+  readonly said: (event: string) => Record<string, unknown>[]
   readonly counted: { published: number; staleMarks: number; parked: number }
 }
 
