@@ -22,6 +22,8 @@ export interface TcpProxy {
   resume(): void
   /** How many connections are open through the proxy. */
   connections(): number
+  /** How many connections were ended at once because it was cut. */
+  refused(): number
   stop(): Promise<void>
 }
 
@@ -30,9 +32,11 @@ export async function startTcpProxy({ target }: { target: number }): Promise<Tcp
   const responses = new Direction()
   const open = new Set<Socket>()
   let isCut = false
+  let refused = 0
   const drop = (): void => open.forEach((socket) => socket.destroy())
   const server = createServer((client) => {
     if (isCut) {
+      refused += 1
       client.destroy()
       return
     }
@@ -68,6 +72,7 @@ export async function startTcpProxy({ target }: { target: number }): Promise<Tcp
       responses.resume()
     },
     connections: () => open.size,
+    refused: () => refused,
     stop: async () => {
       const closed = once(server, 'close')
       server.close()
