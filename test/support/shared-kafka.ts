@@ -7,8 +7,8 @@
 
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { fetchKafkaJars, findLocalKafkaTools } from '../../src/demo/servers/kafka-jars.js'
-import { startLocalKafka } from '../../src/demo/servers/local-kafka.js'
+import { fetchKafkaJars } from '../../src/demo/servers/kafka-jars.js'
+import { findLocalKafkaTools, startLocalKafka } from '../../src/demo/servers/local-kafka.js'
 
 /** Provided by the global setup. */
 export type KafkaOffer =

