@@ -13,6 +13,7 @@ import { explainUnavailable } from '../postgres/unavailable.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { runCycle, type CycleSummary } from './cycle.js'
 import type { MessengerChats } from './messenger-chats.js'
+import { createProvisionContext } from './provision-context.js'
 import { createRunLedger } from './run-ledger.js'
 
 export interface JobOptions {
@@ -63,14 +64,7 @@ export function createJob(options: JobOptions): Job {
     ledger: createRunLedger(db, `${hostname()}:${process.pid}`),
     retry: config.retry,
     topic: config.outbox.topic,
-    provisioning: {
-      chats,
-      knownRoles: new Set(config.retry.participantRoles),
-      onChatCreated: [
-        // INV-CE-2: the feed tells of the chat in the transaction that made it.
-        (trx, fact) => chats.ensureFeedRow(trx, fact.chatId, fact.correlationId),
-      ],
-    },
+    provisioning: createProvisionContext(chats, config.retry.participantRoles),
     log,
     metrics,
     random: Math.random,

@@ -9,7 +9,7 @@ import type { AttemptOutcome } from './retry-in-place.js'
 import type { RunCounts } from './run-ledger.js'
 
 export interface Tally {
-  add(candidate: Candidate, outcome: AttemptOutcome): void
+  add(row: Pick<Candidate, 'dealId'>, outcome: AttemptOutcome): void
   counts(): RunCounts
 }
 
