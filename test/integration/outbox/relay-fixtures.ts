@@ -143,15 +143,24 @@ export function createTestRelay(
   return { relay, options, dependencies, lines, said, counted }
 }
 
+export const plainKafka = {
+  clientId: 'under-test',
+  ssl: false,
+  sslCaFile: undefined,
+  sasl: undefined,
+}
+
+export const silentLog = createLogger({ level: 'silent' })
+
 /** A publisher to these brokers, closed after the test. */
 export function createTestKafkaPublisher(
   brokers: readonly string[],
   { sendTimeoutMs = 3_000 }: { sendTimeoutMs?: number } = {},
 ): KafkaPublisher {
   const publisher = new KafkaPublisher({
-    kafka: { brokers, clientId: 'under-test', ssl: false, sslCaFile: undefined, sasl: undefined },
+    kafka: { ...plainKafka, brokers },
     sendTimeoutMs,
-    log: keptLog().log,
+    log: silentLog,
   })
   stops.push(() => publisher.close())
   return publisher

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { startLocalKafka, type LocalKafka } from '../../../src/demo/servers/local-kafka.js'
 import type { KafkaNode } from '../../../src/demo/servers/kafka-node.js'
 import { createTopic, describeWithKafka, readTopic } from '../../support/kafka.js'
+import { createKafkaProducer } from '../../../src/outbox/kafka-producer.js'
 import type { PublishOutcome } from '../../../src/outbox/publisher.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js'
 import { useTestDatabase } from '../../support/test-database.js'
@@ -13,6 +14,8 @@ import {
   appendEvent,
   createTestKafkaPublisher,
   createTestRelay,
+  plainKafka,
+  silentLog,
   outboxState,
   type SeededEvent,
   type TestRelay,
@@ -165,6 +168,25 @@ describeWithKafka('the relay, when Kafka', () => {
     },
     60_000,
   )
+
+  test('O8: a kafkajs producer loses the next message after a lost answer: why it is discarded', async () => {
+    const producer = createKafkaProducer({
+      kafka: { ...plainKafka, brokers: kafka.brokers },
+      sendTimeoutMs: 300,
+      log: silentLog,
+    })
+    const send = (key: string): Promise<PublishOutcome> =>
+      producer.send(topic, [{ key, headers: {}, value: key, timestampMs: Date.now() }])
+    expect(await send('first')).toEqual({ kind: 'published' })
+    proxy.pauseResponses()
+    // All its retries are used up here; with a deadline that is cut short.
+    expect(await send('unanswered')).toMatchObject({ kind: 'unknown' })
+    proxy.resume()
+    expect(await send('lost')).toEqual({ kind: 'published' })
+    producer.discard()
+    const stored = (await readTopic(topic, kafka.brokers)).map(({ key }) => key)
+    expect(stored).toEqual(['first', 'unanswered'])
+  }, 60_000)
 
   test('O8: stores one send and its answer is lost: that one and the next are both in the log', async () => {
     const publisher = createTestKafkaPublisher(kafka.brokers, { sendTimeoutMs: 1_500 })
