@@ -1,7 +1,5 @@
 /** Waiting that can be cut short and may be longer than a timer can hold. */
 
-import { setTimeout as timeout } from 'node:timers/promises'
-
 /** setTimeout keeps its delay in 32 bits; a longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1
 
@@ -10,7 +8,20 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   let left = ms
   while (left > 0 && signal?.aborted !== true) {
     const slice = Math.min(left, longestTimerMs)
-    await timeout(slice, undefined, { signal }).catch(() => undefined)
+    await timerOrAbort(slice, signal)
     left -= slice
   }
+}
+
+// The global timer, not node:timers/promises: only the global one follows a test's clock.
+function timerOrAbort(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+  })
 }
