@@ -14,6 +14,7 @@ export const retentionBatchRows = 1_000
  * given, a batch at most, and returns their number. What still waits, or is parked, is never
  * deleted, however old.
  *
+ * The time is statement_timestamp, for clock_timestamp is volatile and no index is searched by it.
  * Two instances at once never wait for each other's rows, nor deadlock: each skips what is locked.
  */
 export async function deleteSettledEvents(
@@ -26,7 +27,7 @@ export async function deleteSettledEvents(
       select id
       from messenger.outbox_events
       where coalesce(published_at, superseded_at, skipped_at)
-        < clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'
+        < statement_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'
       order by coalesce(published_at, superseded_at, skipped_at)
       limit ${retentionBatchRows}
       for update skip locked
