@@ -7,9 +7,9 @@ import { hostname } from 'node:os'
 import type { Kysely } from 'kysely'
 import type { Config } from './config/config.js'
 import type { AppError } from './errors.js'
-import type { WatchedLoop } from './http/liveness.js'
-import type { ReadinessCheck } from './http/readiness.js'
+import { readinessChecks, watchedLoops } from './health.js'
 import { createHttpServer } from './http/server.js'
+import { createIntake } from './intake/intake.js'
 import { KafkaPublisher } from './outbox/kafka-publisher.js'
 import type { ClosablePublisher } from './outbox/publisher.js'
 import type { RelayDependencies, RelayOptions } from './outbox/relay-options.js'
@@ -17,9 +17,7 @@ import { OutboxRelay } from './outbox/relay.js'
 import { StdoutPublisher } from './outbox/stdout-publisher.js'
 import { PeriodicTask } from './periodic-task.js'
 import { createDatabase } from './postgres/connect.js'
-import { checkSchema } from './postgres/schema-check.js'
 import type { Database } from './postgres/schema.js'
-import { explainUnavailable } from './postgres/unavailable.js'
 import { CycleLoop } from './provisioning/cycle-loop.js'
 import { createJob, type Job } from './provisioning/job.js'
 import { referenceChats } from './provisioning/reference-chats.js'
@@ -75,6 +73,15 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
     log,
     now,
   })
+  const intake = config.intake.enabled
+    ? createIntake({
+        config,
+        chats: referenceChats,
+        log,
+        metrics: metrics.provisioning,
+        onEventWritten: () => relay?.wake(),
+      })
+    : undefined
   const pruning = new PeriodicTask({
     name: 'prune runs',
     intervalMs: pruneIntervalMs,
@@ -93,8 +100,8 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
   })
   const http = createHttpServer({
     config: config.http,
-    loops: watchedLoops(config, cycles, relay),
-    checks: readinessChecks(config, observer, relay),
+    loops: watchedLoops({ config, cycles, relay, intake, now }),
+    checks: readinessChecks({ config, observer, relay, intake }),
     metrics,
     log,
     now,
@@ -104,13 +111,13 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
   const stop = async (): Promise<void> => {
     log.info({ event: 'service stopping', host: hostname() }, 'service stopping')
     const loopsEnded = (async () => {
-      await Promise.all([pruning.stop(), cycles.stop()])
+      await Promise.all([pruning.stop(), cycles.stop(), intake?.stop()])
       await relay?.stop()
     })()
     await Promise.race([loopsEnded, pause(config.shutdownGraceMs * share.loops)])
     const doorsClosed = Promise.all([http.stop(), parts?.dependencies.publisher.close()])
     await Promise.race([doorsClosed, pause(config.shutdownGraceMs * share.closing)])
-    const poolsClosed = Promise.all([job.close(), observer.destroy()])
+    const poolsClosed = Promise.all([job.close(), intake?.close(), observer.destroy()])
     await Promise.race([poolsClosed, pause(config.shutdownGraceMs * share.closing)])
     log.info({ event: 'service stopped' }, 'service stopped')
   }
@@ -121,6 +128,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
       relay?.start()
       pruning.start()
       cycles.start()
+      intake?.start()
     },
     stop: () => (stopped ??= stop()),
   }
@@ -172,55 +180,4 @@ function createObserver(config: Config, log: Logger): Kysely<Database> {
     onConnectionLost: (error) =>
       log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
   })
-}
-
-function watchedLoops(
-  config: Config,
-  cycles: CycleLoop,
-  relay: OutboxRelay | undefined,
-): WatchedLoop[] {
-  const { pollingIntervalMs, maxRunDurationMs } = config.retry
-  const cycle = {
-    name: 'cycle',
-    lastTryAgeMs: () => cycles.lastTryAgeMs(),
-    allowedMs: 2 * pollingIntervalMs + maxRunDurationMs,
-  }
-  if (relay === undefined) return [cycle]
-  const bornAt = now()
-  return [
-    cycle,
-    {
-      name: 'relay',
-      lastTryAgeMs: () => now() - (relay.health().lastTryAt ?? bornAt),
-      allowedMs: 2 * config.outbox.pollIntervalMs + maxRunDurationMs,
-    },
-  ]
-}
-
-function readinessChecks(
-  config: Config,
-  observer: Kysely<Database>,
-  relay: OutboxRelay | undefined,
-): ReadinessCheck[] {
-  const database: ReadinessCheck = {
-    name: 'database',
-    check: async () => {
-      try {
-        await checkSchema(observer)
-        return undefined
-      } catch (error) {
-        const explained = explainUnavailable(error, config.database.url)
-        return explained instanceof Error ? explained.message : String(explained)
-      }
-    },
-  }
-  if (relay === undefined) return [database]
-  const broker: ReadinessCheck = {
-    name: 'broker',
-    check: () => {
-      const { broker } = relay.health()
-      return Promise.resolve(broker.reachable ? undefined : broker.reason)
-    },
-  }
-  return [database, broker]
 }

@@ -1,0 +1,20 @@
+/** Sets aside a message that can't be read, whole, for a person to look at. */
+
+import type { Kysely } from 'kysely'
+import { uuidv7 } from 'uuidv7'
+import type { Database } from '../postgres/schema.js'
+import type { IntakeMessage } from './intake-message.js'
+
+/** Idempotent by the message's place: one that comes again is parked already. */
+export async function parkMessage(
+  db: Kysely<Database>,
+  message: IntakeMessage,
+  reason: string,
+): Promise<void> {
+  const { topic, partition, offset, key, value } = message
+  await db
+    .insertInto('messenger.intake_parked')
+    .values({ id: uuidv7(), topic, partition, offset, key, value, error: reason })
+    .onConflict((conflict) => conflict.columns(['topic', 'partition', 'offset']).doNothing())
+    .execute()
+}
