@@ -31,11 +31,18 @@ export interface Member {
 /** A deal has a handful of people; a thousand is a broken feed, and would hold the row for long. */
 export const membersAtMost = 1000
 
+/**
+ * A title in which a person sees nothing. White space is not all of that: zero-width spaces, soft
+ * hyphens, marks of writing direction and fillers come along with copied text, controls from broken
+ * feeds, and the empty Braille cell is what people type to get a "blank" name past a check like this.
+ */
+const blank = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\u2800]*$/u
+
 export function rejectProvision(
   provision: { readonly title: string; readonly members: readonly Member[] },
   knownRoles: ReadonlySet<string>,
 ): GuardCode | undefined {
-  if (provision.title.trim() === '') return 'TITLE_BLANK'
+  if (blank.test(provision.title)) return 'TITLE_BLANK'
   if (provision.members.length === 0) return 'NO_MEMBERS'
   if (provision.members.length > membersAtMost) return 'MEMBERS_TOO_MANY'
   if (provision.members.some((member) => !knownRoles.has(member.role))) return 'ROLE_UNKNOWN'
