@@ -66,7 +66,8 @@ export function connectAdmin(url: string): Kysely<Database> {
     max: 4,
     application_name: adminApplicationName,
   })
-  // Tests of outages end this pool's idle sessions too; the next query opens another.
+  // Tests of outages end this pool's sessions too, idle or not; the next query opens another.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }
