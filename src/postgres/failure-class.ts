@@ -17,6 +17,7 @@ const contentionStates = new Set([
 ])
 
 const infrastructureStates = new Set([
+  '3D000', // invalid_catalog_name: the database is gone, or has another name
   '25006', // read_only_sql_transaction: a failover has made this server a standby
   '25P03', // idle_in_transaction_session_timeout: the session is ended
   '25P04', // transaction_timeout: likewise
@@ -35,28 +36,55 @@ const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
+  'ENOTCONN',
   'EPIPE',
+  'EPROTO',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'EHOSTDOWN',
   'ENETUNREACH',
   'ENETDOWN',
+  'ENETRESET',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EADDRNOTAVAIL',
+  'ERR_STREAM_DESTROYED',
+  'ERR_SOCKET_CLOSED',
+  'ERR_SOCKET_CONNECTION_TIMEOUT',
 ])
 
-/** pg and pg-pool throw plain Errors for a lost or missing connection; these are their texts. */
+/** A session that can't be begun, whatever the code: no socket file, a firewall, no descriptors left. */
+const connectCalls = new Set<unknown>(['connect', 'getaddrinfo'])
+
+/** Certificates run out at night, and a new connection then fails while old ones still work. */
+const certificateCodes =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)_)/
+
+/** The drivers throw plain Errors for a connection that is lost or out of step; these are their texts. */
 const connectionTexts = [
-  'Connection terminated',
-  'Client has encountered a connection error',
-  'Client was closed and is not queryable',
-  'timeout exceeded when trying to connect',
-  'Query read timeout',
-  'Cannot use a pool after calling end',
-  'The server does not support SSL',
-  'driver has already been destroyed',
+  /^Connection terminated/,
+  /^Client has encountered a connection error/,
+  /^Client was closed and is not queryable$/,
+  /^timeout expired$/,
+  /^timeout exceeded when trying to connect$/,
+  /^Query read timeout$/,
+  /^Cannot use a pool after calling end/,
+  /^Received unexpected \w+ message from backend/,
+  /^received invalid response: /,
+  /^Unknown authenticationOk message type /,
+  /^driver has already been destroyed$/,
+  /^Postgres connection has been discarded$/,
 ]
+
+/** Likewise for one that was never agreed upon: no TLS on the other side, no password on this one. */
+const handshakeTexts = [
+  /^SASL\b/,
+  /^The server does not support SSL/,
+  /^There was an error establishing an SSL/,
+]
+
+/** An error has more causes than this only where it is its own. */
+const causesAtMost = 5
 
 export interface Failure {
   readonly class: FailureClass
@@ -64,13 +92,40 @@ export interface Failure {
   readonly code: string
 }
 
-/** Classifies whatever a database call, or the code around it, has thrown. */
+/**
+ * Classifies whatever a database call, or the code around it, has thrown: by what the error says
+ * itself, else by what it was made from, for an adapter may wrap what it met.
+ */
 export function classifyFailure(error: unknown): Failure {
-  const code = codeOf(error)
-  if (code !== undefined && socketCodes.has(code)) return { class: 'infrastructure', code }
-  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return { class: classOfState(code), code }
-  if (isConnectionLoss(error)) return { class: 'infrastructure', code: 'CONNECTION_LOST' }
-  return { class: 'bug', code: error instanceof Error ? error.name : typeof error }
+  return knownFailure(error, causesAtMost) ?? { class: 'bug', code: nameOf(error) }
+}
+
+function knownFailure(error: unknown, causes: number): Failure | undefined {
+  const own = ownFailure(error)
+  if (own !== undefined || causes === 0 || !(error instanceof Error)) return own
+  // One connect fails for each address of the host.
+  const siblings: readonly unknown[] = error instanceof AggregateError ? error.errors : []
+  for (const origin of [...siblings, error.cause]) {
+    const failure = knownFailure(origin, causes - 1)
+    if (failure !== undefined) return failure
+  }
+  return undefined
+}
+
+function ownFailure(error: unknown): Failure | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { code, syscall, message } = error as Readonly<Record<string, unknown>>
+  if (typeof code === 'string') {
+    const ofConnection =
+      socketCodes.has(code) || connectCalls.has(syscall) || certificateCodes.test(code)
+    if (ofConnection) return { class: 'infrastructure', code }
+    if (/^[0-9A-Z]{5}$/.test(code)) return { class: classOfState(code), code }
+  }
+  if (!(error instanceof Error) || typeof message !== 'string') return undefined
+  const isOneOf = (texts: readonly RegExp[]): boolean => texts.some((text) => text.test(message))
+  if (isOneOf(connectionTexts)) return { class: 'infrastructure', code: 'CONNECTION_LOST' }
+  if (isOneOf(handshakeTexts)) return { class: 'infrastructure', code: 'HANDSHAKE_FAILED' }
+  return undefined
 }
 
 function classOfState(state: string): FailureClass {
@@ -83,11 +138,9 @@ function classOfState(state: string): FailureClass {
   return 'bug'
 }
 
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
-}
-
-function isConnectionLoss(error: unknown): boolean {
-  return error instanceof Error && connectionTexts.some((text) => error.message.includes(text))
+/** Whoever throws may have set anything as the name. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error
+  const name: unknown = error.name
+  return typeof name === 'string' && name !== '' ? name : 'Error'
 }
