@@ -15,6 +15,8 @@ export const workerDied: RowFailure = { class: 'crash', code: 'WORKER_DIED' }
 
 /** The column's width. */
 const longestLastError = 512
+/** Leaves room for the longest class, and is far more than any code that is one. */
+const longestCode = 500
 
 /** What an error thrown by a row's work means for the row; infrastructure means nothing for it. */
 export function classifyRowFailure(
@@ -22,15 +24,23 @@ export function classifyRowFailure(
 ): RowFailure | { readonly class: 'infrastructure'; readonly code: string } {
   if (error instanceof GuardRejection) return { class: 'guard', code: error.code }
   const failure = classifyFailure(error)
-  return { class: failure.class, code: failure.code }
+  const code = storable(failure.code, longestCode)
+  return { class: failure.class, code: code === '' ? 'Error' : code }
+}
+
+/** Fits the column whatever the code holds, or the write of the failure would fail in its turn. */
+export function lastErrorText(failure: RowFailure): string {
+  return storable(`${failure.class}:${failure.code}`, longestLastError)
 }
 
 /**
- * Fits the column whatever the error's name holds: U+0000 can't be stored in text, nor can a lone
- * surrogate be encoded, and either would make the write of the failure fail in its turn.
+ * Without control characters: U+0000 can't be stored in text, and others play tricks on the terminal
+ * of whoever reads them. Made well-formed after the cut, which may split a pair: a lone surrogate
+ * can't be encoded.
  */
-export function lastErrorText(failure: RowFailure): string {
-  const text = `${failure.class}:${failure.code}`.replaceAll('\u0000', '')
-  // Made well-formed after the cut, which may split a pair.
-  return text.slice(0, longestLastError).toWellFormed()
+function storable(text: string, length: number): string {
+  return text
+    .replace(/\p{Control}+/gu, '')
+    .slice(0, length)
+    .toWellFormed()
 }
