@@ -1,6 +1,8 @@
 /** Writes the generated parts of the documents; with --check, fails where one is out of date. */
 
 import { readFile, writeFile } from 'node:fs/promises'
+import process from 'node:process'
+import { URL } from 'node:url'
 import { optionTable } from '../dist/config/options.js'
 
 const readme = new URL('../README.md', import.meta.url)

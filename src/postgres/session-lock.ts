@@ -115,7 +115,7 @@ async function release(session: Session, lock: LockKey): Promise<boolean> {
  *
  * @throws AppError POOLER_DETECTED
  */
-export async function refusePooler(session: Session): Promise<void> {
+async function refusePooler(session: Session): Promise<void> {
   const first = await backendPid(session.db)
   const second = await backendPid(session.db)
   if (first === session.announcedPid && second === first) return
