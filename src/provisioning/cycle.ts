@@ -12,7 +12,7 @@ import type { Database } from '../postgres/schema.js'
 import type { BusyLock, HeldLock } from '../postgres/session-lock.js'
 import { logEvent } from '../telemetry/log-events.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
-import { withAttemptSpan, withCycleSpan } from '../telemetry/tracing.js'
+import { markFailed, withAttemptSpan, withCycleSpan } from '../telemetry/tracing.js'
 import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
 import { createCandidateFeed } from './candidate-feed.js'
 import {
@@ -155,7 +155,11 @@ async function runUnderLock(
       const candidate = await feed.next()
       const lease = candidate && breaker.tryAcquire()
       if (candidate === undefined || lease === undefined) return false
-      const outcome = await withAttemptSpan(attributesOf(candidate), () => attempt(candidate))
+      const outcome = await withAttemptSpan(attributesOf(candidate), async (span) => {
+        const reached = await attempt(candidate)
+        if ('failure' in reached) markFailed(span, reached.failure.code)
+        return reached
+      })
       tally.add(candidate, outcome)
       if (outcome.kind === 'untouched' && outcome.infrastructure) lease.failed()
       else lease.succeeded()

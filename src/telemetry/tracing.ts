@@ -98,7 +98,7 @@ function inSpan<T>(
     try {
       return await work(span)
     } catch (error) {
-      markFailed(span, error)
+      markFailed(span, errorType(error))
       throw error
     } finally {
       span.end()
@@ -107,8 +107,8 @@ function inSpan<T>(
 }
 
 /** The error's code only: its message may quote data, and traces are read more widely than logs. */
-function markFailed(span: Span, error: unknown): void {
-  span.setAttribute('error.type', errorType(error))
+export function markFailed(span: Span, code: string): void {
+  span.setAttribute('error.type', code)
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 

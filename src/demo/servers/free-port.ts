@@ -32,7 +32,7 @@ export async function findFreePorts(count: number): Promise<number[]> {
   throw new Error(`no free TCP port found between ${lowest} and ${highest}`)
 }
 
-async function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))

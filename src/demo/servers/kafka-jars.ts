@@ -42,18 +42,26 @@ export async function findLocalKafkaTools(): Promise<LocalKafkaTools> {
  * The folder with the jars, fetched where they are not there yet.
  *
  * @param log gets a line when a download starts, every few seconds while it goes on, and at its end.
+ * @param signal ends a download; what it had fetched is removed.
  * @throws AppError BROKER_UNAVAILABLE where Maven can't get them.
  */
-export async function fetchKafkaJars(log: (line: string) => void): Promise<string> {
+export async function fetchKafkaJars(
+  log: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<string> {
   return cachedFolder(folderName, async (folder) => {
     log(`Fetching Apache Kafka ${kafkaVersion} with Maven, once (46 jars, 43 MB) …`)
     await writeFile(join(folder, 'pom.xml'), pom)
-    await copyJars(folder, log)
+    await copyJars(folder, log, signal)
     log(`Apache Kafka ${kafkaVersion} is here.`)
   })
 }
 
-async function copyJars(folder: string, log: (line: string) => void): Promise<void> {
+async function copyJars(
+  folder: string,
+  log: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   let downloads = 0
   const maven = await startServerProcess({
     command: 'mvn',
@@ -72,7 +80,11 @@ async function copyJars(folder: string, log: (line: string) => void): Promise<vo
     )
   })
   const progress = setInterval(() => log(`… ${downloads} files fetched`), progressIntervalMs)
+  const stop = (): void => void maven.signal('SIGTERM')
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted === true) stop()
   const ended = await maven.exited
+  signal?.removeEventListener('abort', stop)
   clearInterval(progress)
   if (ended === 'exit code 0') return
   throw new AppError(

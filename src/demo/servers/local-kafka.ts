@@ -7,11 +7,15 @@ import { fetchKafkaJars } from './kafka-jars.js'
 import { KafkaNode } from './kafka-node.js'
 import { makeTemporaryFolder } from './server-cache.js'
 
-export { findLocalKafkaTools, type LocalKafkaTools } from './kafka-jars.js'
+export { findLocalKafkaTools } from './kafka-jars.js'
 
 export interface LocalKafkaOptions {
   /** How many nodes share one quorum; 1 where left out. */
   readonly nodes?: number
+  /** That the first node listens on, for a client that is told before it is up; else a free one. */
+  readonly port?: number
+  /** Gives the start up, wherever it is, and leaves nothing behind. */
+  readonly signal?: AbortSignal
   /**
    * Gives, for the port that a node listens on, the one that its clients are told to use: that of a
    * proxy, for a Kafka client leaves its first address for the one that the broker names.
@@ -34,7 +38,8 @@ export interface LocalKafka {
 
 /** @throws AppError BROKER_UNAVAILABLE where the jars can't be had or a node won't start. */
 export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<LocalKafka> {
-  const jars = await fetchKafkaJars(options.log ?? (() => undefined))
+  const { signal } = options
+  const jars = await fetchKafkaJars(options.log ?? (() => undefined), signal)
   const folder = await makeTemporaryFolder('chat-provision-retry-kafka-')
   const nodes = await describeNodes(options, jars, folder)
   const stop = async (): Promise<void> => {
@@ -42,24 +47,30 @@ export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<
     await Promise.all(nodes.map((node) => node.kill()))
     await rm(folder, { recursive: true, force: true })
   }
+  const giveUp = (): void => nodes.forEach((node) => void node.kill())
   try {
     await Promise.all(nodes.map((node) => node.prepare()))
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', giveUp)
     // Together, for one alone of several finds no quorum and waits.
     await Promise.all(nodes.map((node) => node.start()))
   } catch (error) {
     await stop()
     throw error
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
   }
   return { brokers: nodes.map((node) => node.broker), nodes, stop }
 }
 
 async function describeNodes(
-  { nodes: count = 1, advertise, brokerLog: log }: LocalKafkaOptions,
+  { nodes: count = 1, port: firstPort, advertise, brokerLog: log }: LocalKafkaOptions,
   jars: string,
   folder: string,
 ): Promise<KafkaNode[]> {
   const ports = await findFreePorts(2 * count)
   const controllerPorts = ports.splice(count)
+  if (firstPort !== undefined) ports[0] = firstPort
   const quorum = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`)
   // A cluster's id is a UUID of 16 bytes in 22 characters.
   const shared = { quorum, jars, folder, clusterId: randomBytes(16).toString('base64url'), log }

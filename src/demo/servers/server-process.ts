@@ -23,7 +23,9 @@ export interface ServerProcessOptions {
   readonly orphanSignal: 'QUIT' | 'KILL' | 'TERM'
   /** Removed after the server has ended because its parent died. */
   readonly orphanFolder?: string | undefined
-  readonly onLine?: ((line: string) => void) | undefined
+  /** The whole environment; the parent's where left out. */
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly onLine?: ((line: string, stream: 'stdout' | 'stderr') => void) | undefined
 }
 
 export interface ProcessOwner {
@@ -55,15 +57,16 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const child = spawn(options.command, options.args, {
     ...(options.owner ?? {}),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.environment === undefined ? {} : { env: options.environment }),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    createInterface({ input: child[stream] }).on('line', (line) => {
       lines.push(line)
       if (lines.length > keptLines) lines.shift()
-      options.onLine?.(line)
+      options.onLine?.(line, stream)
     })
   }
   await once(child, 'spawn')
@@ -120,7 +123,7 @@ function endWithParent(pid: number, options: ServerProcessOptions): ChildProcess
     { detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   )
   // Without the watchdog the server still serves; only an orphan would outlive a killed parent.
-  watchdog.once('error', (error) => options.onLine?.(`no watchdog: ${error.message}`))
+  watchdog.once('error', (error) => options.onLine?.(`no watchdog: ${error.message}`, 'stderr'))
   watchdog.stdin.on('error', () => undefined)
   watchdog.unref()
   return watchdog
