@@ -3,6 +3,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
+import { demoCommand } from './demo.js'
 import { migrateStatus, migrateUp } from './migrate.js'
 import { listCommand, requeueCommand, showCommand } from './provisions.js'
 import { runOnce } from './run-once.js'
@@ -102,6 +103,16 @@ function build(
       exit(await requeueCommand(environment, dealIds, options)),
     )
 
+
+  program
+    .command('demo')
+    .description('watch failed deals get their chat, on servers of its own')
+    .option('--deals <n>', 'how many deals', parseLimit, 200)
+    .option('--from <file>', 'deals from a file, one JSON object per line')
+    .option('--exit', 'end when all is done, instead of staying open')
+    .action(async (options: Parameters<typeof demoCommand>[1]) =>
+      exit(await demoCommand(environment, options)),
+    )
   return program
 }
 

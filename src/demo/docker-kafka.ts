@@ -26,7 +26,7 @@ export async function whyNoDocker(): Promise<string | undefined> {
     const { code, killed, stderr } = error as { code?: unknown; killed?: true; stderr?: string }
     if (code === 'ENOENT') return 'there is no docker command'
     if (killed === true) return `its engine gave no answer within ${answerTimeoutMs / 1000} s`
-    return `its engine does not answer (${lastLine(stderr)})`
+    return lastLine(stderr)
   }
 }
 

@@ -173,7 +173,13 @@ function plainKafka(brokers: readonly string[]): KafkaOptions {
   return { ...{ brokers, clientId: 'demo', ssl: false }, sslCaFile: undefined, sasl: undefined }
 }
 
+/** The first and the last line: between them a failed program's usage or a stack trace may stand. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return message.trim()
+  const lines = message.trim().split('\n')
+  const shown = lines.length === 1 ? lines : [lines[0] ?? '', lines.at(-1) ?? '']
+  return shown.map((line) => line.slice(0, longestReason)).join(' … ')
 }
+
+/** A command line with its class path would fill the screen. */
+const longestReason = 160

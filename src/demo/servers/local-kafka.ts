@@ -72,8 +72,7 @@ async function describeNodes(
   const controllerPorts = ports.splice(count)
   if (firstPort !== undefined) ports[0] = firstPort
   const quorum = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`)
-  // A cluster's id is a UUID of 16 bytes in 22 characters.
-  const shared = { quorum, jars, folder, clusterId: randomBytes(16).toString('base64url'), log }
+  const shared = { quorum, jars, folder, clusterId: newClusterId(), log }
   return Promise.all(
     ports.map(
       async (port, index) =>
@@ -86,4 +85,11 @@ async function describeNodes(
         }),
     ),
   )
+}
+
+/** A UUID of 16 bytes in 22 characters, not the first a dash: that would be taken for an option. */
+function newClusterId(): string {
+  const bytes = randomBytes(16)
+  bytes.writeUInt8(bytes.readUInt8(0) & 0x7f, 0)
+  return bytes.toString('base64url')
 }
