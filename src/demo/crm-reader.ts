@@ -86,7 +86,7 @@ function faultOf(
   if (headers['ce_subject'] !== dealId) return 'ce_subject is not the key'
   if (value === null) return 'no value'
   try {
-    const faults = contractFaults('reader', value)
+    const faults = contractFaults('producer', value)
     if (faults !== undefined) return faults
   } catch {
     return 'the value is not JSON'
