@@ -47,7 +47,9 @@ const metadataErrors = new Set(['KafkaJSMetadataNotLoaded', 'KafkaJSTopicMetadat
 
 /** Before a send: whatever went wrong, no message has left. */
 export function classifyConnectError(error: unknown): PublishFailure {
-  return { kind: 'unavailable', scope: 'transport', reason: describe(innermost(error)) }
+  const cause = innermost(error)
+  const scope = topicTypes.has(stringField(cause, 'type') ?? '') ? 'topic' : 'transport'
+  return { kind: 'unavailable', scope, reason: describe(cause) }
 }
 
 /** During a send: what isn't known to have been refused may have been stored. */

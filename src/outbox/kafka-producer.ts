@@ -17,6 +17,7 @@ import type { KafkaOptions } from '../config/config.js'
 import { classifyConnectError, classifySendError, type PublishFailure } from './kafka-errors.js'
 import { stopIdleTimers } from './kafka-idle-timer.js'
 import { kafkaLogOptions, type DebugLog } from './kafka-log.js'
+import { limitMetadataTo } from './kafka-metadata-scope.js'
 import { createKafkaSockets } from './kafka-sockets.js'
 import { proofAgeMs, type OutgoingMessage, type PublishOutcome } from './publisher.js'
 
@@ -44,7 +45,8 @@ export interface KafkaProducer {
   disconnect(): Promise<void>
 }
 
-export function createKafkaProducer(options: KafkaProducerOptions): KafkaProducer {
+/** A producer that is not connected yet; `topic` is the one that its first send goes to. */
+export function createKafkaProducer(options: KafkaProducerOptions, topic: string): KafkaProducer {
   stopIdleTimers()
   const sockets = createKafkaSockets({ caFile: options.kafka.sslCaFile })
   const assigned = new Set<number>()
@@ -53,6 +55,7 @@ export function createKafkaProducer(options: KafkaProducerOptions): KafkaProduce
     ...kafkaLogOptions(options.log),
     socketFactory: sockets.socketFactory,
   })
+  limitMetadataTo(kafka, topic)
   const producer = kafka.producer({
     idempotent: true,
     // Two requests in flight may be stored in the other order when the first is retried.
@@ -86,7 +89,7 @@ export function createKafkaProducer(options: KafkaProducerOptions): KafkaProduce
       if (!connected) return 'connecting'
       return sockets.openCount > 0 ? 'connected' : 'idle'
     },
-    async send(topic, messages) {
+    async send(to, messages) {
       try {
         await connect()
       } catch (error) {
@@ -94,7 +97,7 @@ export function createKafkaProducer(options: KafkaProducerOptions): KafkaProduce
       }
       try {
         assigned.clear()
-        return await sendAll(producer, topic, messages, assigned, requestTimeoutMs(options))
+        return await sendAll(producer, to, messages, assigned, requestTimeoutMs(options))
       } catch (error) {
         return classifySendError(error)
       }

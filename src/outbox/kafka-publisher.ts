@@ -25,7 +25,7 @@ export class KafkaPublisher implements ClosablePublisher {
     signal: AbortSignal,
   ): Promise<PublishOutcome> {
     if (this.#closed || signal.aborted) return { kind: 'abandoned' }
-    const producer = this.#usableProducer()
+    const producer = this.#usableProducer(topic)
     const { sendTimeoutMs } = this.#options
     const outcome = await within(producer.send(topic, messages), sendTimeoutMs, signal, () => {
       const reason = `no answer within ${sendTimeoutMs} ms`
@@ -49,9 +49,9 @@ export class KafkaPublisher implements ClosablePublisher {
    * The present producer, unless all its connections have gone meanwhile: brokers close idle ones,
    * and a fresh connect says more about the cluster than kafkajs's memory of it.
    */
-  #usableProducer(): KafkaProducer {
+  #usableProducer(topic: string): KafkaProducer {
     if (this.#producer?.state === 'idle') this.#discard(this.#producer)
-    return (this.#producer ??= createKafkaProducer(this.#options))
+    return (this.#producer ??= createKafkaProducer(this.#options, topic))
   }
 
   #discard(producer: KafkaProducer): void {

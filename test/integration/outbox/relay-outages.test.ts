@@ -170,11 +170,14 @@ describeWithKafka('the relay, when Kafka', () => {
   )
 
   test('O8: a kafkajs producer loses the next message after a lost answer: why it is discarded', async () => {
-    const producer = createKafkaProducer({
-      kafka: { ...plainKafka, brokers: kafka.brokers },
-      sendTimeoutMs: 300,
-      log: silentLog,
-    })
+    const producer = createKafkaProducer(
+      {
+        kafka: { ...plainKafka, brokers: kafka.brokers },
+        sendTimeoutMs: 300,
+        log: silentLog,
+      },
+      topic,
+    )
     const send = (key: string): Promise<PublishOutcome> =>
       producer.send(topic, [{ key, headers: {}, value: key, timestampMs: Date.now() }])
     expect(await send('first')).toEqual({ kind: 'published' })

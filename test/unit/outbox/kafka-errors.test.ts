@@ -72,10 +72,17 @@ describe('an error of a send', () => {
   })
 })
 
-test('before a send nothing has left, whatever went wrong', () => {
-  expect(classifyConnectError(usedUp(answer('REQUEST_TIMED_OUT')))).toEqual({
-    kind: 'unavailable',
-    scope: 'transport',
-    reason: 'REQUEST_TIMED_OUT: the broker said REQUEST_TIMED_OUT',
+describe('an error before a send', () => {
+  test('is the transport’s, for nothing has left, whatever went wrong', () => {
+    expect(classifyConnectError(usedUp(answer('REQUEST_TIMED_OUT')))).toEqual({
+      kind: 'unavailable',
+      scope: 'transport',
+      reason: 'REQUEST_TIMED_OUT: the broker said REQUEST_TIMED_OUT',
+    })
+  })
+
+  test('is the topic’s where the producer was told to look at it', () => {
+    const barred = { kind: 'unavailable', scope: 'topic' }
+    expect(classifyConnectError(answer('UNKNOWN_TOPIC_OR_PARTITION'))).toMatchObject(barred)
   })
 })
