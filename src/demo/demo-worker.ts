@@ -4,6 +4,7 @@
  */
 
 import { createWriteStream, type WriteStream } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { once } from 'node:events'
 import type { Environment } from '../config/read-options.js'
@@ -62,6 +63,8 @@ export class DemoWorker {
       args: [cliPath(), 'serve'],
       environment: this.#environment(plan),
       orphanSignal: 'KILL',
+      // If the demo itself is killed, nobody is left to read its log.
+      orphanFolder: dirname(this.#options.logFile),
       onLine: (line, stream) => {
         if (stream === 'stdout' && plan.relay === 'stdout') this.#receive(line)
         else this.#log.write(`${line}\n`)

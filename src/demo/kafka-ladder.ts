@@ -90,7 +90,10 @@ export async function climbKafkaLadder(options: LadderOptions): Promise<Climb> {
   }
   const brokers = [`127.0.0.1:${options.port}`]
   const plan: RelayPlan = { relay: 'kafka', topic, environment: { KAFKA_BROKERS: brokers.join() } }
-  return { plan, arrival: climb(rungs, brokers, plan, options, passOver) }
+  const arrival = climb(rungs, brokers, plan, options, passOver)
+  // Owned from here on: it may reject long before somebody waits for it.
+  arrival.catch(() => undefined)
+  return { plan, arrival }
 }
 
 async function tryOwn(

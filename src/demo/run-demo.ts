@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Environment } from '../config/read-options.js'
 import { checkDeals, type CheckedDeal } from './check-deals.js'
 import { CrmReader } from './crm-reader.js'
-import type { DemoDeal } from './demo-deal.js'
+import { maxAttempts, type DemoDeal } from './demo-deal.js'
 import { startDemoDatabase, type DemoDatabase } from './demo-database.js'
 import { DemoWorker } from './demo-worker.js'
 import { createEventWay, type EventWay } from './event-way.js'
@@ -123,8 +123,6 @@ async function startServers(
   ])
   if (database.status === 'fulfilled') closers.push(() => database.value.close())
   if (climb.status === 'fulfilled') {
-    // Owned from here on, whatever happens before somebody waits for it.
-    climb.value.arrival.catch(() => undefined)
     closers.push(async () => {
       const arrival = await climb.value.arrival.catch(() => undefined)
       await arrival?.stop()
@@ -169,8 +167,9 @@ async function stayOpen(
     'The worker goes on. What to look at next:',
     `  ${address}/healthz   ${address}/readyz   ${address}/metrics`,
     '  runbooks/chat-provision-retry.md: what on-call does with the deals that are out of attempts',
-    `  DATABASE_URL='${workerUrl}' \\`,
-    '    node dist/cli.js provisions list --poison',
+    `  export CHAT_PROVISION_RETRY_MAX_ATTEMPTS=${maxAttempts} \\`,
+    `    DATABASE_URL='${workerUrl}'`,
+    '  node dist/cli.js provisions list --poison',
     `  ${logFile}: the worker's log`,
     'Ctrl-C ends it and removes all that it made.',
   ]
