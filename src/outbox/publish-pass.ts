@@ -10,6 +10,7 @@ import type { Kysely } from 'kysely'
 import { backoffMs, type Random } from '../chokaq/kernel/backoff.js'
 import type { Database } from '../postgres/schema.js'
 import type { RelayMetrics } from '../telemetry/metric-ports.js'
+import { markFailed, withPublishSpan } from '../telemetry/tracing.js'
 import { markPublished, recordFailure } from './delivery-record.js'
 import { selectDueEvents, supersedeParked, type DueEvent } from './due-events.js'
 import { logOutbox, type OutboxLog } from './outbox-log.js'
@@ -114,12 +115,14 @@ async function send(
   batch: readonly Item[],
 ): Promise<PublishOutcome | undefined> {
   if (pass.signal.aborted) return undefined
+  const messages = batch.map(({ message }) => message)
+  const traceparents = batch.map(({ row }) => row.traceparent)
   return pass.transport.send(topic, () =>
-    pass.publisher.publish(
-      topic,
-      batch.map(({ message }) => message),
-      pass.signal,
-    ),
+    withPublishSpan({ topic, traceparents }, async (span) => {
+      const outcome = await pass.publisher.publish(topic, messages, pass.signal)
+      if (outcome.kind !== 'published') markFailed(span, outcome.kind)
+      return outcome
+    }),
   )
 }
 
