@@ -125,4 +125,18 @@ describeWithKafka('demo with KAFKA_BROKERS', () => {
     expect(stdout).toMatch(/^All 40 deals are where they must be/m)
     expect(exitCode).toBe(0)
   })
+
+  it(
+    'leaves nothing behind when it is interrupted while its own broker starts',
+    whole,
+    async () => {
+      const demo = startCli(['demo'], { ...env, PATH: process.env['PATH'] ?? '' })
+      const isStarting = (): boolean => demo.stdout().includes('starting a broker')
+      await waitFor('a broker to be started', isStarting, { timeoutMs })
+      demo.child.kill('SIGINT')
+      expect(await demo.exited).toBe(1)
+      expect(demo.stdout()).toMatch(/^Interrupted\.$/m)
+      expect(demo.stderr()).toBe('')
+    },
+  )
 })
