@@ -15,7 +15,7 @@ export interface SessionEvents {
 }
 
 export interface DealIntakeOptions {
-  /** Resolves with why the session ended, or undefined where it was stopped; never rejects. */
+  /** Resolves with why the session ended, or undefined where it was stopped. */
   readonly runSession: (events: SessionEvents, stopping: AbortSignal) => Promise<string | undefined>
   readonly topic: string
   readonly log: Logger
@@ -86,7 +86,7 @@ export class DealIntake {
     }
     while (!signal.aborted) {
       this.noteTry()
-      const reason = await runSession(events, signal)
+      const reason = await runSession(events, signal).catch(String)
       this.#joined = false
       if (reason === undefined) break
       this.#failures += 1
