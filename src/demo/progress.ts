@@ -2,6 +2,7 @@
 
 import type { CheckedDeal } from './check-deals.js'
 import { maxAttempts } from './demo-deal.js'
+import { count } from './result-table.js'
 
 /** Elsewhere than on a terminal: a line at the most this often, and only when something changed. */
 const plainIntervalMs = 2_000
@@ -82,7 +83,7 @@ function describe(moment: Moment, atMs: number): string[] {
   return [
     `  ${bar}  ${done} of ${all} where they must end`,
     `  ${line}`,
-    `  ${seconds(atMs)} · ${moment.cycles} cycles · events: ${moment.kafka}`,
+    `  ${seconds(atMs)} · ${count(moment.cycles, 'cycle')} · events: ${moment.kafka}`,
   ]
 }
 
@@ -98,7 +99,7 @@ function summary({ checked, events, redelivered }: Moment): {
     `Ready ${ready}`,
     `to be tried ${looks.length - ready - spent}`,
     `out of attempts ${spent}`,
-    `crm saw ${events} events` + (redelivered > 0 ? `, ${redelivered} twice` : ''),
+    `crm saw ${count(events, 'event')}` + (redelivered > 0 ? `, ${redelivered} twice` : ''),
   ]
   const done = checked.filter(({ faults }) => faults.length === 0).length
   return { done, all: checked.length, line: counts.join(' · ') }

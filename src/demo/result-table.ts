@@ -30,6 +30,10 @@ export function misplacedDeals(checked: readonly CheckedDeal[]): string[] {
     .map(({ deal, faults }) => `${deal.dealId} (${deal.kind}): ${faults.join('; ')}`)
 }
 
+export function count(n: number, noun: string): string {
+  return n === 1 ? `1 ${noun}` : `${n} ${noun}s`
+}
+
 function rowOf(kind: string, checked: readonly CheckedDeal[]): string[] {
   const deals = checked.filter(({ deal }) => deal.kind === kind)
   return [

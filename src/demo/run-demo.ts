@@ -16,7 +16,7 @@ import { feedDeals } from './feed-deals.js'
 import { climbKafkaLadder, type Climb, type LadderOptions } from './kafka-ladder.js'
 import { lookAtDeals } from './look-at-deals.js'
 import { createProgress, type Progress, type Screen } from './progress.js'
-import { misplacedDeals, resultTable } from './result-table.js'
+import { count, misplacedDeals, resultTable } from './result-table.js'
 import { setScenes } from './scenes.js'
 import { findFreePort, isFree } from './servers/free-port.js'
 import { makeTemporaryFolder } from './servers/server-cache.js'
@@ -82,7 +82,8 @@ async function play(
 
   await feedDeals(db, deals)
   const before = await lookAtDeals(db)
-  say(`Fed ${deals.length} deals that had failed, or not; the worker starts.`)
+  const kinds = new Set(deals.map(({ kind }) => kind)).size
+  say(`Fed ${count(deals.length, 'deal')} of ${count(kinds, 'kind')}; the worker starts.`)
   const httpPort = (await isFree(usualHttpPort)) ? usualHttpPort : await findFreePort()
   const logFile = join(folder, 'worker.log')
   const worker = new DemoWorker({
@@ -143,9 +144,11 @@ function tell(
   const { events, redelivered } = reader.counts
   const wrong = [...misplacedDeals(checked), ...reader.faults.map((fault) => `topic: ${fault}`)]
   for (const line of ['', ...resultTable(checked), '']) say(line)
-  say(`crm read ${events} events from ${way.what}; ${redelivered} came twice and were dropped.`)
+  say(
+    `crm read ${count(events, 'event')} from ${way.what}; dropped as redelivered: ${redelivered}.`,
+  )
   if (wrong.length === 0) {
-    say(`All ${checked.length} deals are where they must be, in the database and for crm.`)
+    say(`All in place, in the database and for crm: ${count(checked.length, 'deal')}.`)
     return 0
   }
   say('NOT where they must be:')

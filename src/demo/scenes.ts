@@ -11,6 +11,7 @@ import { referenceChats } from '../provisioning/reference-chats.js'
 import { requeueDeals } from '../provisioning/requeue.js'
 import { maxAttempts, type DemoDeal, type Scene } from './demo-deal.js'
 import type { Looks, RunsLook } from './look-at-deals.js'
+import { count } from './result-table.js'
 
 export interface SceneContext {
   readonly db: Kysely<Database>
@@ -107,7 +108,9 @@ async function consuming(context: SceneContext, deals: readonly DemoDeal[]): Pro
       if (runs.skipped === 0) return false
       for (const deal of deals) await finishAsConsumer(consumer, deal, context.topic)
       await consumer.commit().execute()
-      context.say(`The deal-created consumer finished ${deals.length} that it held by itself.`)
+      context.say(
+        `The deal-created consumer finished what it held: ${count(deals.length, 'deal')}.`,
+      )
       return true
     },
     close: () => rollback(consumer),
@@ -153,7 +156,9 @@ function mending(context: SceneContext, deals: readonly DemoDeal[]): Play {
         reason: 'the title was mended',
         dryRun: false,
       })
-      context.say(`The operator mended ${deals.length} poison deals and re-enqueued them.`)
+      context.say(
+        `The operator mended and re-enqueued what was poison: ${count(deals.length, 'deal')}.`,
+      )
       return true
     },
     close: () => Promise.resolve(),

@@ -67,7 +67,7 @@ describe('demo without Docker and Java', () => {
       for (const { name } of dealKinds) {
         expect(stdout).toMatch(new RegExp(`^${name} .* ok$`, 'm'))
       }
-      expect(stdout).toMatch(/^All 40 deals are where they must be/m)
+      expect(stdout).toMatch(/^All in place, in the database and for crm: 40 deals\.$/m)
       expect(exitCode).toBe(0)
     },
   )
@@ -106,7 +106,9 @@ describe('demo without Docker and Java', () => {
 
   it('ends in order when it is interrupted in the middle', whole, async () => {
     const demo = startCli(['demo'], env)
-    await waitFor('deals to be fed', () => demo.stdout().includes('Fed 200 deals'), { timeoutMs })
+    await waitFor('deals to be fed', () => demo.stdout().includes('Fed 200 deals of 25 kinds'), {
+      timeoutMs,
+    })
     demo.child.kill('SIGTERM')
     expect(await demo.exited).toBe(1)
     expect(demo.stdout()).toMatch(/^Interrupted\.$/m)
@@ -122,7 +124,7 @@ describeWithKafka('demo with KAFKA_BROKERS', () => {
     expect(stdout).toContain(
       `your own (${brokers}), topic demo.pin.messenger.deal-chat-status-changed.v1`,
     )
-    expect(stdout).toMatch(/^All 40 deals are where they must be/m)
+    expect(stdout).toMatch(/^All in place, in the database and for crm: 40 deals\.$/m)
     expect(exitCode).toBe(0)
   })
 
