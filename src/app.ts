@@ -10,6 +10,10 @@ import type { AppError } from './errors.js'
 import { readinessChecks, watchedLoops } from './health.js'
 import { createHttpServer } from './http/server.js'
 import { createIntake } from './intake/intake.js'
+import {
+  confirmedRetentionIntervalMs,
+  createConfirmedRetention,
+} from './outbox/confirmed-retention.js'
 import { KafkaPublisher } from './outbox/kafka-publisher.js'
 import type { ClosablePublisher } from './outbox/publisher.js'
 import type { RelayDependencies, RelayOptions } from './outbox/relay-options.js'
@@ -90,6 +94,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
     },
     log,
   })
+  const eventPruning = eventPruningWithoutRelay(config, observer, log)
   createDatabaseLook({
     db: observer,
     retry: config.retry,
@@ -111,7 +116,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
   const stop = async (): Promise<void> => {
     log.info({ event: 'service stopping', host: hostname() }, 'service stopping')
     const loopsEnded = (async () => {
-      await Promise.all([pruning.stop(), cycles.stop(), intake?.stop()])
+      await Promise.all([pruning.stop(), eventPruning?.stop(), cycles.stop(), intake?.stop()])
       await relay?.stop()
     })()
     await Promise.race([loopsEnded, pause(config.shutdownGraceMs * share.loops)])
@@ -127,6 +132,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
       await http.start()
       relay?.start()
       pruning.start()
+      eventPruning?.start()
       cycles.start()
       intake?.start()
     },
@@ -170,6 +176,21 @@ export function relayParts(config: Config, log: Logger, metrics: Metrics): Relay
     },
     dependencies: { publisher, metrics: metrics.relay, log, random: Math.random, now },
   }
+}
+
+/** A relay of this service prunes what it has published; where Debezium relays, this does. */
+function eventPruningWithoutRelay(
+  config: Config,
+  observer: Kysely<Database>,
+  log: Logger,
+): PeriodicTask | undefined {
+  if (config.outbox.relay !== 'off') return undefined
+  return new PeriodicTask({
+    name: 'prune events',
+    intervalMs: confirmedRetentionIntervalMs,
+    run: createConfirmedRetention({ db: observer, retentionMs: config.outbox.retentionMs, log }),
+    log,
+  })
 }
 
 function createObserver(config: Config, log: Logger): Kysely<Database> {

@@ -10,6 +10,7 @@ const levels = {
   'outbox published': 'info',
   'outbox superseded': 'info',
   'outbox pruned': 'info',
+  'outbox retention waits': 'warn',
   'outbox mark refused': 'warn',
   'outbox event failed': 'warn',
   'outbox parked': 'error',

@@ -1,4 +1,4 @@
-/** Deletes what has been settled long enough ago. */
+/** Deletes old events, in small batches. */
 
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../postgres/schema.js'
@@ -31,6 +31,17 @@ export async function deleteSettledEvents(
       order by coalesce(published_at, superseded_at, skipped_at)
       limit ${retentionBatchRows}
       for update skip locked
+    ))
+  `.execute(db)
+  return Number(result.numAffectedRows ?? 0n)
+}
+
+/** Deletes these events, or as many as are still there and not locked, and returns their number. */
+export async function deleteEvents(db: Kysely<Database>, ids: readonly string[]): Promise<number> {
+  const result = await sql`
+    delete from messenger.outbox_events
+    where id = any (array(
+      select id from messenger.outbox_events where id = any (${ids}::uuid[]) for update skip locked
     ))
   `.execute(db)
   return Number(result.numAffectedRows ?? 0n)

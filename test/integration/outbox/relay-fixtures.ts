@@ -166,7 +166,10 @@ export function createTestKafkaPublisher(
   return publisher
 }
 
-function keptLog(): { lines: Record<string, unknown>[]; log: ReturnType<typeof createLogger> } {
+export function keptLog(): {
+  lines: Record<string, unknown>[]
+  log: ReturnType<typeof createLogger>
+} {
   const lines: Record<string, unknown>[] = []
   const log = createLogger({
     level: 'info',
