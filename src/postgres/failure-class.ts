@@ -64,16 +64,16 @@ const certificateCodes =
 const connectionTexts = [
   /^Connection terminated/,
   /^Client has encountered a connection error/,
-  /^Client was closed and is not queryable$/,
+  /^Client was closed and is not queryable/,
   /^timeout expired$/,
-  /^timeout exceeded when trying to connect$/,
-  /^Query read timeout$/,
+  /^timeout exceeded when trying to connect/,
+  /^Query read timeout/,
   /^Cannot use a pool after calling end/,
   /^Received unexpected \w+ message from backend/,
   /^received invalid response: /,
   /^Unknown authenticationOk message type /,
-  /^driver has already been destroyed$/,
-  /^Postgres connection has been discarded$/,
+  /^driver has already been destroyed/,
+  /^Postgres connection has been discarded/,
 ]
 
 /** Likewise for one that was never agreed upon: no TLS on the other side, no password on this one. */
@@ -103,9 +103,10 @@ export function classifyFailure(error: unknown): Failure {
 function knownFailure(error: unknown, causes: number): Failure | undefined {
   const own = ownFailure(error)
   if (own !== undefined || causes === 0 || !(error instanceof Error)) return own
+  const origins: unknown[] = [error.cause]
   // One connect fails for each address of the host.
-  const siblings: readonly unknown[] = error instanceof AggregateError ? error.errors : []
-  for (const origin of [...siblings, error.cause]) {
+  if (error instanceof AggregateError) origins.unshift(...(error.errors as unknown[]))
+  for (const origin of origins) {
     const failure = knownFailure(origin, causes - 1)
     if (failure !== undefined) return failure
   }
@@ -121,7 +122,7 @@ function ownFailure(error: unknown): Failure | undefined {
     if (ofConnection) return { class: 'infrastructure', code }
     if (/^[0-9A-Z]{5}$/.test(code)) return { class: classOfState(code), code }
   }
-  if (!(error instanceof Error) || typeof message !== 'string') return undefined
+  if (typeof message !== 'string') return undefined
   const isOneOf = (texts: readonly RegExp[]): boolean => texts.some((text) => text.test(message))
   if (isOneOf(connectionTexts)) return { class: 'infrastructure', code: 'CONNECTION_LOST' }
   if (isOneOf(handshakeTexts)) return { class: 'infrastructure', code: 'HANDSHAKE_FAILED' }

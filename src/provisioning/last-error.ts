@@ -40,7 +40,7 @@ export function lastErrorText(failure: RowFailure): string {
  */
 function storable(text: string, length: number): string {
   return text
-    .replace(/\p{Control}+/gu, '')
+    .replace(/\p{Control}/gu, '')
     .slice(0, length)
     .toWellFormed()
 }

@@ -32,31 +32,20 @@ export interface CircuitBreaker {
   tryAcquire(): CircuitLease | undefined
 }
 
+interface Opening {
+  readonly at: number
+  /** Its one probe is under way. */
+  probing: boolean
+}
+
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   let generation = 0
   let consecutiveFailures = 0
-  let openedAt: number | undefined
-  let probing = false
+  let opened: Opening | undefined
 
-  const currentState = (): CircuitState => {
-    if (openedAt === undefined) return 'closed'
-    return options.now() - openedAt < options.openMs ? 'open' : 'half-open'
-  }
+  const isOpen = ({ at }: Opening): boolean => options.now() - at < options.openMs
 
-  const open = (): void => {
-    generation += 1
-    openedAt = options.now()
-    probing = false
-  }
-
-  const close = (): void => {
-    if (openedAt !== undefined) generation += 1
-    openedAt = undefined
-    probing = false
-    consecutiveFailures = 0
-  }
-
-  const lease = (isProbe: boolean): CircuitLease => {
+  const lease = (): CircuitLease => {
     const leased = generation
     let settled = false
     const settle = (effect: () => void) => () => {
@@ -65,27 +54,33 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       effect()
     }
     return {
-      succeeded: settle(close),
+      succeeded: settle(() => {
+        opened = undefined
+        consecutiveFailures = 0
+      }),
       failed: settle(() => {
+        // Opening leaves the count as it is, so a probe that fails opens the circuit at once.
         consecutiveFailures += 1
-        if (isProbe || consecutiveFailures >= options.failureThreshold) open()
+        if (consecutiveFailures < options.failureThreshold) return
+        opened = { at: options.now(), probing: false }
+        generation += 1
       }),
       released: settle(() => {
-        if (isProbe) probing = false
+        if (opened !== undefined) opened.probing = false
       }),
     }
   }
 
   return {
     get state() {
-      return currentState()
+      if (opened === undefined) return 'closed'
+      return isOpen(opened) ? 'open' : 'half-open'
     },
     tryAcquire() {
-      const state = currentState()
-      if (state === 'closed') return lease(false)
-      if (state === 'open' || probing) return undefined
-      probing = true
-      return lease(true)
+      if (opened === undefined) return lease()
+      if (isOpen(opened) || opened.probing) return undefined
+      opened.probing = true
+      return lease()
     },
   }
 }

@@ -109,6 +109,6 @@ it('any sequence of commands is answered as the model answers it', () => {
         return { model, real: { breaker, clock, leases: [] } }
       }, sequence)
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })

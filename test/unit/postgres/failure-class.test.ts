@@ -153,6 +153,12 @@ describe('anything else', () => {
     expect(classifyFailure({ code: '40001' })).toEqual({ class: 'contention', code: '40001' })
   })
 
+  it('that has a driver’s text counts as that, likewise', () => {
+    expect(classifyFailure({ message: 'Connection terminated' }).class).toBe('infrastructure')
+    const message = Object.assign(new Error(), { message: Symbol('Connection terminated') })
+    expect(classifyFailure(message)).toEqual({ class: 'bug', code: 'Error' })
+  })
+
   it('never makes it throw', () => {
     fc.assert(fc.property(fc.anything(), (thrown) => void classifyFailure(thrown)))
   })

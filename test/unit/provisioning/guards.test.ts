@@ -14,7 +14,7 @@ const knownRoles = new Set(['Owner', 'Member', 'Observer'])
 const owner = { userId: randomUUID(), role: 'Owner' }
 const king = { userId: randomUUID(), role: 'King' }
 const members = (count: number) =>
-  Array.from({ length: count }, () => ({ userId: randomUUID(), role: 'Member' }))
+  Array.from({ length: count }, (_, n) => ({ userId: `user ${n}`, role: 'Member' }))
 
 const codeFor = (provision: Partial<Parameters<typeof rejectProvision>[0]>) =>
   rejectProvision({ title: 'Объект №7', members: [owner], ...provision }, knownRoles)
