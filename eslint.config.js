@@ -28,6 +28,18 @@ export default tseslint.config(
     },
   },
   {
+    // The database's clock decides; a host's clock may be wrong, jump, or stand in another zone.
+    files: ['src/{provisioning,outbox,intake,postgres,chokaq}/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...['NewExpression[callee.name="Date"]', 'MemberExpression[object.name="Date"]'].map(
+          (selector) => ({ selector, message: "Use the database's clock, or a monotonic one." }),
+        ),
+      ],
+    },
+  },
+  {
     files: ['src/config/**', 'test/**', 'scripts/**', '*.config.*'],
     rules: { 'no-restricted-properties': 'off' },
   },

@@ -95,6 +95,31 @@ export async function tryAcquireSessionLock(
   }
 }
 
+/**
+ * Asked once at the start, before any lock: do two sessions have two backends? A proxy that passes the
+ * backend's pid on, and so looks like PostgreSQL to one session, shows itself by sharing it.
+ *
+ * @throws AppError POOLER_DETECTED
+ */
+export async function refuseSharedBackend(
+  connectionString: string,
+  applicationName: string,
+): Promise<void> {
+  const first = await openSession(connectionString, applicationName)
+  try {
+    const second = await openSession(connectionString, applicationName)
+    try {
+      await refusePooler(first)
+      await refusePooler(second)
+      if ((await backendPid(first.db)) === (await backendPid(second.db))) throw poolerDetected()
+    } finally {
+      await second.end()
+    }
+  } finally {
+    await first.end()
+  }
+}
+
 async function release(session: Session, lock: LockKey): Promise<boolean> {
   try {
     if (session.lost.aborted) return false
@@ -118,8 +143,11 @@ async function release(session: Session, lock: LockKey): Promise<boolean> {
 async function refusePooler(session: Session): Promise<void> {
   const first = await backendPid(session.db)
   const second = await backendPid(session.db)
-  if (first === session.announcedPid && second === first) return
-  throw new AppError(
+  if (first !== session.announcedPid || second !== first) throw poolerDetected()
+}
+
+function poolerDetected(): AppError {
+  return new AppError(
     'POOLER_DETECTED',
     'The connection for the advisory lock goes through a pooling proxy, where a session lock would ' +
       'stay on a backend that others share. Set LOCK_DATABASE_URL to an address of PostgreSQL itself.',

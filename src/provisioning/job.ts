@@ -8,7 +8,7 @@ import { createDatabase } from '../postgres/connect.js'
 import { probeDatabase } from '../postgres/probe.js'
 import { checkSchema } from '../postgres/schema-check.js'
 import type { Database } from '../postgres/schema.js'
-import { lockKeys, tryAcquireSessionLock } from '../postgres/session-lock.js'
+import { lockKeys, refuseSharedBackend, tryAcquireSessionLock } from '../postgres/session-lock.js'
 import { explainUnavailable } from '../postgres/unavailable.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { runCycle, type CycleSummary } from './cycle.js'
@@ -27,9 +27,9 @@ export interface JobOptions {
 
 export interface Job {
   /**
-   * Is the database there and its schema in order?
+   * Is the database there, its schema in order, and the lock's connection a session of its own?
    *
-   * @throws AppError of checkSchema, or DATABASE_UNAVAILABLE
+   * @throws AppError of checkSchema, POOLER_DETECTED, or DATABASE_UNAVAILABLE
    */
   prepare(): Promise<void>
   runCycle(stopping: AbortSignal): Promise<CycleSummary>
@@ -79,8 +79,15 @@ export function createJob(options: JobOptions): Job {
       throw explainUnavailable(error, config.database.url)
     }
   }
+  let lockConnectionChecked = false
+  const prepare = async (): Promise<void> => {
+    await checkSchema(db)
+    if (lockConnectionChecked) return
+    await refuseSharedBackend(config.database.lockUrl, `${applicationName} run lock`)
+    lockConnectionChecked = true
+  }
   return {
-    prepare: () => explained(checkSchema(db)),
+    prepare: () => explained(prepare()),
     runCycle: (stopping) => explained(runCycle(dependencies, stopping)),
     close: () => db.destroy(),
   }
