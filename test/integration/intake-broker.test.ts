@@ -1,6 +1,6 @@
 /** The intake while its broker is away, silent, restarted or cut off in the middle. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { startLocalKafka, type LocalKafka } from '../../src/demo/servers/local-kafka.js'
 import { createTopic, describeWithKafka } from '../support/kafka.js'
 import { Rival, untilBlocked } from '../support/rival.js'
@@ -9,6 +9,9 @@ import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { dealCreated } from './intake-fixtures.js'
 import { deals, produce, useIntakeBench, type TestIntake } from './intake-kafka-fixtures.js'
+
+/** A first group, an outage and its end each take seconds, on a busy machine many. */
+vi.setConfig({ testTimeout: 90_000 })
 
 const database = useTestDatabase()
 const bench = useIntakeBench(database)
@@ -73,6 +76,7 @@ describeWithKafka('the intake and its broker', () => {
     const intake = await flowing()
     const held = dealCreated()
     const rival = await Rival.begin(database().adminUrl)
+    bench.afterwards(() => rival.rollback().catch(() => undefined))
     await rival.insertChat(held.dealId)
     await produce(topic, [held], kafka.brokers)
     await untilBlocked(database(), 'chat-provision-retry intake')

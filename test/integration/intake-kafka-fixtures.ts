@@ -90,21 +90,30 @@ export function useIntakeBench(database: () => TestDatabase): IntakeBench {
       intake.start()
       return { ...intake, said }
     },
-    async committed(topic, brokers) {
-      const admin = (await kafkaClient(brokers)).admin()
-      await admin.connect()
-      try {
-        const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] })
-        const partitions = offsets?.partitions ?? []
-        return partitions.reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)
-      } finally {
-        await admin.disconnect()
-      }
-    },
+    committed: (topic, brokers) => committed(groupId, topic, brokers),
     counts,
     untilReady: (n) =>
       waitFor(`${n} deals`, async () => (await counts()).ready >= n, { timeoutMs: 25_000 }),
     afterwards: (end) => void ends.push(end),
+  }
+}
+
+async function committed(
+  groupId: string,
+  topic: string,
+  brokers?: readonly string[],
+): Promise<number> {
+  const admin = (await kafkaClient(brokers)).admin()
+  await admin.connect()
+  try {
+    // The group's coordinator may just be moving, which the admin client takes for a failure.
+    const { partitions } = await waitFor('the offsets of the group', async () => {
+      const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] })
+      return offsets
+    })
+    return partitions.reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)
+  } finally {
+    await admin.disconnect()
   }
 }
 

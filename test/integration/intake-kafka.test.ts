@@ -1,7 +1,7 @@
 /** The intake on a real broker: nothing lost, nothing skipped, committed only after the database. */
 
 import { randomBytes } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createTopic, describeWithKafka, kafkaClient } from '../support/kafka.js'
 import { Rival, untilBlocked } from '../support/rival.js'
 import { startTcpProxy } from '../support/tcp-proxy.js'
@@ -9,6 +9,9 @@ import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { dealCreated } from './intake-fixtures.js'
 import { deals, produce, useIntakeBench } from './intake-kafka-fixtures.js'
+
+/** A first group, an outage and its end each take seconds, on a busy machine many. */
+vi.setConfig({ testTimeout: 90_000 })
 
 const database = useTestDatabase()
 const bench = useIntakeBench(database)
@@ -32,6 +35,7 @@ describeWithKafka('the intake', () => {
     const held = dealCreated()
     await produce(topic, [...deals(1), held, ...deals(1)])
     const rival = await Rival.begin(database().adminUrl)
+    bench.afterwards(() => rival.rollback().catch(() => undefined))
     await rival.insertChat(held.dealId)
     const intake = await bench.start({ topic })
     await untilBlocked(database(), 'chat-provision-retry intake')
