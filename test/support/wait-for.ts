@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Short beside what servers need to change state, long enough to leave them the processor. */
 const pollIntervalMs = 25
 /** Far above what a healthy server needs on two busy cores; reached only by a real fault. */
-const defaultTimeoutMs = 15_000
+const defaultTimeoutMs = 45_000
 
 /**
  * Polls until `condition` gives something other than false, null or undefined, and returns it.
