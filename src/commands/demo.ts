@@ -21,12 +21,13 @@ export interface DemoOptions {
 export async function demoCommand(environment: Environment, options: DemoOptions): Promise<0 | 1> {
   const signal = untilSignalled()
   const ownKafka = readOwnKafka(environment)
-  const [{ readDealFile }, { mixDeals }] = await Promise.all([
+  const [{ readDealFile }, { dealsOfFile }, { mixDeals }] = await Promise.all([
     import('../demo/deal-file.js'),
+    import('../demo/deals-of-file.js'),
     import('../demo/mix-deals.js'),
   ])
-  const deals =
-    options.from === undefined ? mixDeals(options.deals) : await readDealFile(options.from)
+  const { from } = options
+  const deals = from === undefined ? mixDeals(options.deals) : dealsOfFile(await readDealFile(from))
   const [{ runDemo }, { DemoFailure }] = await Promise.all([
     import('../demo/run-demo.js'),
     import('../demo/demo-failure.js'),

@@ -3,14 +3,10 @@
  * checked before anything starts: every bad line is named, and nothing is done by halves.
  */
 
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
 import { z } from 'zod'
 import { AppError } from '../errors.js'
-import { rejectProvision, type Member } from '../provisioning/guards.js'
-import { knownRoles, maxAttempts, type DemoDeal } from './demo-deal.js'
-import { inOrderOfDue } from './mix-deals.js'
 
 /** As many as --deals allows. */
 const dealsAtMost = 10_000
@@ -21,7 +17,7 @@ const faultsShownPerLine = 3
  * @throws AppError INPUT_INVALID where the file can't be read, holds no deal, or has bad lines, each
  * named by its number with what is wrong
  */
-export async function readDealFile(path: string): Promise<DemoDeal[]> {
+export async function readDealFile(path: string): Promise<DealInFile[]> {
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new AppError('INPUT_INVALID', `The file ${path} can't be read: ${reason(cause)}`, {
       cause,
@@ -42,7 +38,7 @@ export async function readDealFile(path: string): Promise<DemoDeal[]> {
         'per line: {"DealId","Title","ProjectId"?,"DeveloperCompanyId"?,"Members":[{"UserId","Role"}]}',
     )
   }
-  return inOrderOfDue(withVictim(deals.map(toDemoDeal)))
+  return deals
 }
 
 function text(most: number): z.ZodString {
@@ -81,7 +77,7 @@ const dealInFile = z.strictObject(
   says('must be a JSON object'),
 )
 
-type DealInFile = z.infer<typeof dealInFile>
+export type DealInFile = z.infer<typeof dealInFile>
 
 /** Blank lines are allowed; `faults` has a text for each bad line. */
 export function parseDeals(bytes: Uint8Array): { deals: DealInFile[]; faults: string[] } {
@@ -134,40 +130,6 @@ function splitLines(bytes: Uint8Array): Uint8Array[] {
     from = at + 1
   }
   return [...lines, bytes.subarray(from)]
-}
-
-/** Fed as Failed and long due; it ends as the guards say. */
-function toDemoDeal(deal: DealInFile): DemoDeal {
-  const members: Member[] = deal.Members.map(({ UserId, Role }) => ({ userId: UserId, role: Role }))
-  const code = rejectProvision({ title: deal.Title, members }, new Set<string>(knownRoles))
-  const roles = members.map(({ role }) => role).sort()
-  return {
-    ...{ id: randomUUID(), dealId: deal.DealId, members },
-    ...{ chat: undefined, fault: undefined, scene: undefined },
-    kind: code === undefined ? 'file: good' : `file: ${code}`,
-    row: {
-      ...{ title: deal.Title, chatId: null, status: 'Failed', attempts: 0, lastError: null },
-      ...{ projectId: deal.ProjectId ?? null, tenantId: deal.DeveloperCompanyId ?? null },
-      ...{ dueInSeconds: -1, ageSeconds: 1 },
-    },
-    expected:
-      code === undefined
-        ? {
-            ...{ status: 'Ready', attempts: 1, lastError: null, events: ['Ready'] },
-            ...{ untouched: false, roles },
-          }
-        : {
-            ...{ status: 'Failed', attempts: maxAttempts, lastError: `guard:${code}` },
-            ...{ events: ['Failed'], untouched: false, roles: undefined },
-          },
-  }
-}
-
-/** The worker is killed over one of those that get a chat. */
-function withVictim(deals: readonly DemoDeal[]): DemoDeal[] {
-  const good = deals.filter(({ expected }) => expected.status === 'Ready')
-  const victim = good[Math.floor(good.length / 2)]
-  return deals.map((deal) => (deal === victim ? { ...deal, scene: 'worker is killed' } : deal))
 }
 
 /** What zod says of the value itself; a field that is not there is missing, whatever it should be. */

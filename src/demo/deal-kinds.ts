@@ -89,20 +89,33 @@ function kind(name: string, weight: number, draft: (index: number) => Draft): De
 
 function complete(name: string, draft: Draft, index: number): DemoDeal {
   return {
-    ...{ id: randomUUID(), dealId: randomUUID(), members: threeMembers() },
-    ...{ chat: undefined, fault: undefined, scene: undefined },
+    id: randomUUID(),
+    dealId: randomUUID(),
+    members: threeMembers(),
+    chat: undefined,
+    fault: undefined,
+    scene: undefined,
     ...draft,
     kind: name,
     row: {
       title: `Объект №${index + 1}, ЖК «Север»`,
-      ...{ projectId: randomUUID(), tenantId: randomUUID(), chatId: null },
-      ...{ status: 'Failed', attempts: 0, lastError: null },
-      ...{ dueInSeconds: -twoHours, ageSeconds: twoHours },
+      projectId: randomUUID(),
+      tenantId: randomUUID(),
+      chatId: null,
+      status: 'Failed',
+      attempts: 0,
+      lastError: null,
+      dueInSeconds: -twoHours,
+      ageSeconds: twoHours,
       ...draft.row,
     },
     expected: {
-      ...{ status: 'Ready', attempts: 1, lastError: null, events: ['Ready'] },
-      ...{ untouched: false, roles: undefined },
+      status: 'Ready',
+      attempts: 1,
+      lastError: null,
+      events: ['Ready'],
+      untouched: false,
+      roles: undefined,
       ...draft.expected,
     },
   }
@@ -164,7 +177,11 @@ function refusedChat(code: GuardCode, chat: Partial<ExistingChat>): Draft {
 
 function chatOf(members: readonly Member[]): ExistingChat {
   return {
-    ...{ id: randomUUID(), kind: 'Deal', status: 'Active', tenantId: null, announced: false },
+    id: randomUUID(),
+    kind: 'Deal',
+    status: 'Active',
+    tenantId: null,
+    announced: false,
     participants: members.map((each) => ({ ...each, left: false })),
   }
 }

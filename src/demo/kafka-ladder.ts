@@ -114,7 +114,8 @@ async function tryOwn(
   say(`Kafka: your own (${named}), topic ${foreignTopic}`)
   return {
     plan: {
-      ...{ relay: 'kafka', topic: foreignTopic },
+      relay: 'kafka',
+      topic: foreignTopic,
       environment: { ...own.environment, OUTBOX_TOPIC: foreignTopic },
     },
     what: `your own Kafka (${named})`,
@@ -173,7 +174,7 @@ async function startWithJava({ port, say, signal }: LadderOptions): Promise<Star
 }
 
 function plainKafka(brokers: readonly string[]): KafkaOptions {
-  return { ...{ brokers, clientId: 'demo', ssl: false }, sslCaFile: undefined, sasl: undefined }
+  return { brokers, clientId: 'demo', ssl: false, sslCaFile: undefined, sasl: undefined }
 }
 
 /** The first and the last line: between them a failed program's usage or a stack trace may stand. */

@@ -87,7 +87,10 @@ async function play(
   const httpPort = (await isFree(usualHttpPort)) ? usualHttpPort : await findFreePort()
   const logFile = join(folder, 'worker.log')
   const worker = new DemoWorker({
-    ...{ databaseUrl: database.workerUrl, httpPort, environment, logFile },
+    databaseUrl: database.workerUrl,
+    httpPort,
+    environment,
+    logFile,
     onMessage: (message) => reader.take(message),
   })
   closers.push(() => worker.close())
@@ -100,7 +103,13 @@ async function play(
   await worker.start(way.plan)
 
   const checked = await untilSettled({
-    ...{ db, way, worker, scenes, reader, progress, signal },
+    db,
+    way,
+    worker,
+    scenes,
+    reader,
+    progress,
+    signal,
     check: async () => checkDeals(deals, before, await lookAtDeals(db), (id) => reader.seen(id)),
   })
   progress.clear()

@@ -15,8 +15,12 @@ function inPlace({ dealId, row, chat, expected }: DemoDeal): DealLook {
   const chatId = isNew ? (chat?.id ?? `chat of ${dealId}`) : row.chatId
   const active = chat?.participants.filter(({ left }) => !left) ?? []
   return {
-    ...{ dealId, chatId, version: expected.untouched ? '1' : '2' },
-    ...{ status: expected.status, attempts: expected.attempts, lastError: expected.lastError },
+    dealId,
+    chatId,
+    version: expected.untouched ? '1' : '2',
+    status: expected.status,
+    attempts: expected.attempts,
+    lastError: expected.lastError,
     chatIds: chatId === null ? (chat ? [chat.id] : []) : [chatId],
     roles: expected.roles ?? active.map(({ role }) => role).sort(),
     feedRows: isNew || chat?.announced === true ? 1 : 0,
@@ -26,7 +30,8 @@ function inPlace({ dealId, row, chat, expected }: DemoDeal): DealLook {
 
 function seenInPlace(look: DealLook): SeenEvent[] {
   return look.events.map((status, index) => ({
-    ...{ status, sequence: BigInt(index) },
+    status,
+    sequence: BigInt(index),
     chatId: look.chatId,
   }))
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseDeals, readDealFile } from '../../../src/demo/deal-file.js'
+import { dealsOfFile } from '../../../src/demo/deals-of-file.js'
 
 const dealId = '0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00'
 
@@ -122,9 +123,8 @@ describe('a file', () => {
     ]
     const king = [{ UserId: randomUUID(), Role: 'King' }]
     const lines = [deal({ Members: members }), deal({ Title: ' ' }), deal({ Members: king })]
-    const deals = await readDealFile(
-      await file(lines.map((line) => JSON.stringify(line)).join('\n')),
-    )
+    const path = await file(lines.map((line) => JSON.stringify(line)).join('\n'))
+    const deals = dealsOfFile(await readDealFile(path))
     const expected = new Map(deals.map((each) => [each.dealId, each.expected]))
     expect(expected.get(lines[0]?.['DealId'] as string)).toMatchObject({
       status: 'Ready',

@@ -15,7 +15,7 @@ it('feeds exactly as many as asked for, the first kinds, then each kind at least
       expect(fed).toEqual(new Set(first.map(({ name }) => name)))
       expect(new Set(deals.map(({ dealId }) => dealId)).size).toBe(count)
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   )
 })
 
