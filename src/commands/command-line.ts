@@ -103,7 +103,6 @@ function build(
       exit(await requeueCommand(environment, dealIds, options)),
     )
 
-
   program
     .command('demo')
     .description('watch failed deals get their chat, on servers of its own')
