@@ -1,0 +1,93 @@
+/** Many events behind one that is parked: all others flow, and an idle poll costs what it did. */
+
+import pg from 'pg'
+import { expect, test, vi } from 'vitest'
+import { createTopic, describeWithKafka, kafkaBrokers, readTopic } from '../../support/kafka.js'
+import { useTestDatabase } from '../../support/test-database.js'
+import { waitFor } from '../../support/wait-for.js'
+import {
+  createTestKafkaPublisher,
+  createTestRelay,
+  insertRaw,
+  outboxState,
+  type TestRelay,
+} from './relay-fixtures.js'
+
+const database = useTestDatabase()
+const eventCount = 10_000
+const dealCount = 2_500
+/** Enough to tell one statement a poll from two, though a look for old rows may come between. */
+const pollsCounted = 40
+
+// Looks on: every call goes through to the server.
+const query = vi.spyOn(pg.Client.prototype, 'query')
+
+/** What pg's types leave out. */
+interface Connected {
+  readonly connectionParameters: { readonly application_name: string }
+}
+
+/** What the relay's session has sent so far. */
+function statementsOf(relay: TestRelay): string[] {
+  return query.mock.calls.flatMap(([statement], index) => {
+    const client = query.mock.contexts[index] as Connected
+    const own = client.connectionParameters.application_name === relay.options.applicationName
+    return own ? [statement] : []
+  })
+}
+
+/** Statements of forty idle polls in a row. */
+async function countIdleStatements(relay: TestRelay): Promise<number> {
+  query.mockClear()
+  const polls = (): number =>
+    statementsOf(relay).filter((text) => text.includes('order by e.seq')).length
+  await waitFor('the polls', () => polls() >= pollsCounted)
+  return statementsOf(relay).length
+}
+
+/** Events of many deals, each deal's in order. */
+function insertMany(topic: string): Promise<unknown> {
+  return database().query(
+    `insert into messenger.outbox_events
+       (id, aggregate_type, aggregate_id, type, topic, contract_version, payload)
+     select lpad(to_hex(n), 32, '0')::uuid, 'DealChatProvision', deal, 'DealChatStatusChanged', $1, 1,
+       concat('{"DealId":"', deal,
+         '","ChatId":null,"Status":"Failed","OccurredAt":"2026-01-02T03:04:05.678Z"}')::json
+     from generate_series(1, $2) n, lateral (select lpad(to_hex(n % $3), 32, '0')::uuid as deal)`,
+    [topic, eventCount, dealCount],
+  )
+}
+
+describeWithKafka('behind one parked event', () => {
+  test('ten thousand others are published, in order per deal, and idling costs the same', async () => {
+    const topic = await createTopic({ partitions: 3 })
+    const publisher = createTestKafkaPublisher(await kafkaBrokers())
+    const relay = createTestRelay(database(), { topic, publisher, maxAttempts: 1 })
+    relay.relay.start()
+    const parked = await insertRaw(database(), { topic, type: 'Nonsense' })
+    await waitFor('the event to be parked', () => relay.counted.parked === 1)
+    const before = await countIdleStatements(relay)
+
+    await insertMany(topic)
+    await waitFor('all others', () => relay.counted.published === eventCount, {
+      timeoutMs: 120_000,
+    })
+    expect(await outboxState(database(), parked)).toMatchObject({ state: 'parked', attempts: 1 })
+    const messages = await readTopic(topic)
+    expect(messages).toHaveLength(eventCount)
+    const last = new Map<string, number>()
+    for (const { key, headers } of messages) {
+      const sequence = Number(headers['ce_sequence'])
+      expect(sequence).toBeGreaterThan(last.get(String(key)) ?? 0)
+      last.set(String(key), sequence)
+    }
+    expect(last.size).toBe(dealCount)
+
+    const after = await countIdleStatements(relay)
+    // One statement a poll; retention's look, every 30 s, may fall into either count.
+    for (const count of [before, after]) {
+      expect(count).toBeGreaterThanOrEqual(pollsCounted)
+      expect(count).toBeLessThanOrEqual(pollsCounted + 1)
+    }
+  }, 180_000)
+})
