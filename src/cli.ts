@@ -7,6 +7,10 @@
 import { readEnvironment } from './config/environment.js'
 import { startTracing } from './telemetry/start-tracing.js'
 
+// Who reads our output may go away (`… | head`). Whoever writes hears of it from the write itself;
+// unowned, the stream's own error would end the process with a dump.
+process.stdout.on('error', () => undefined)
+
 const environment = readEnvironment()
 const stopTracing = await startTracing(environment)
 const { runCommandLine } = await import('./commands/command-line.js')

@@ -70,7 +70,7 @@ export function readinessChecks({
           await checkSchema(observer)
           return undefined
         } catch (error) {
-          const explained = explainUnavailable(error, config.database.url)
+          const explained = explainUnavailable(error, config.database)
           return explained instanceof Error ? explained.message : String(explained)
         }
       },

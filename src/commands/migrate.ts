@@ -15,7 +15,7 @@ export async function migrateUp(
   options: { reference?: true; json?: true },
 ): Promise<void> {
   const sets: MigrationSet[] = options.reference ? ['service', 'reference'] : ['service']
-  const applied = await withDatabase(environment, (db) => applyMigrations(db, sets))
+  const applied = await withDatabase(environment, 'any', (db) => applyMigrations(db, sets))
   if (options.json)
     return printJson(applied.map(({ set, version, name }) => ({ set, version, name })))
   if (applied.length === 0) return printLine('Nothing to apply: the schema is up to date.')
@@ -26,7 +26,7 @@ export async function migrateStatus(
   environment: Environment,
   options: { json?: true },
 ): Promise<void> {
-  const status = await withDatabase(environment, async (db) => {
+  const status = await withDatabase(environment, 'any', async (db) => {
     const applied = await appliedMigrations(db)
     const known = [...(await readMigrations('service')), ...(await readMigrations('reference'))]
     const unknown = applied.filter((row) => !known.some((file) => isSame(file, row)))

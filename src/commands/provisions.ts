@@ -17,7 +17,7 @@ interface ListOptions {
 }
 
 export async function listCommand(environment: Environment, options: ListOptions): Promise<void> {
-  const rows = await withDatabase(environment, (db, config) =>
+  const rows = await withDatabase(environment, 'checked', (db, config) =>
     listProvisions(
       db,
       { poison: options.poison === true, status: options.status, limit: options.limit },
@@ -45,7 +45,7 @@ export async function showCommand(
   options: { json?: true },
 ): Promise<void> {
   requireUuids([dealId])
-  const detail = await withDatabase(environment, (db) => showProvision(db, dealId))
+  const detail = await withDatabase(environment, 'checked', (db) => showProvision(db, dealId))
   if (detail === undefined) {
     throw new AppError(
       'NOT_FOUND',
@@ -73,15 +73,19 @@ export async function requeueCommand(
     throw new AppError('USAGE', 'Give either DEAL_ID… or --poison, not both and not neither.')
   }
   requireUuids(dealIds)
-  return withDatabase(environment, async (db, config) => {
+  requireText('--by', options.by)
+  requireText('--reason', options.reason)
+  return withDatabase(environment, 'checked', async (db, config) => {
     const context = { db, topic: config.outbox.topic, maxAttempts: config.retry.maxAttempts }
-    const chosen = options.poison ? await findPoison(context) : dealIds
+    const onlyPoison = options.poison === true
+    const chosen = onlyPoison ? await findPoison(context) : dealIds
     const dryRun = options.dryRun === true
     if (!dryRun && options.yes !== true) await confirmMany(chosen.length, 're-enqueue')
     const result = await requeueDeals(context, chosen, {
       by: options.by,
       reason: options.reason,
       dryRun,
+      onlyPoison,
     })
     if (options.json) await printJson({ dryRun, affected: result.requeued.length, ...result })
     else {
@@ -91,6 +95,11 @@ export async function requeueCommand(
     }
     return result.refused.length === 0 ? 0 : 1
   })
+}
+
+/** The audit is to say who and why. */
+function requireText(name: string, text: string): void {
+  if (text.trim() === '') throw new AppError('USAGE', `${name} must say something, not be blank.`)
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

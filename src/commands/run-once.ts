@@ -4,7 +4,7 @@ import { createRetryJob, relayParts, type RelayParts } from '../app.js'
 import type { Config } from '../config/config.js'
 import { configWarnings, loadConfig } from '../config/load-config.js'
 import type { Environment } from '../config/read-options.js'
-import type { AppError } from '../errors.js'
+import { AppError } from '../errors.js'
 import { drainOutbox } from '../outbox/drain-outbox.js'
 import { explainUnavailable } from '../postgres/unavailable.js'
 import type { CycleSummary } from '../provisioning/cycle.js'
@@ -24,6 +24,7 @@ export async function runOnce(environment: Environment, options: { json?: true }
   const relay = relayParts(config, log, metrics)
   const job = createRetryJob(config, log, metrics, () => undefined)
   const signal = untilSignalled()
+  endWithinGrace(signal, config.shutdownGraceMs)
   try {
     await job.prepare()
     const cycle = await job.runCycle(signal)
@@ -43,14 +44,37 @@ async function publish(
   relay: RelayParts | undefined,
   stopping: AbortSignal,
 ): Promise<{ published: number; failure: AppError | undefined }> {
-  if (relay === undefined) return { published: 0, failure: undefined }
+  // Once stopped nothing new is begun; the events wait in the outbox.
+  if (relay === undefined || stopping.aborted) return { published: 0, failure: undefined }
   const graceOver = AbortSignal.timeout(config.shutdownGraceMs)
   try {
     const ending = AbortSignal.any([stopping, graceOver])
     return await drainOutbox(relay.options, relay.dependencies, ending)
   } catch (error) {
-    throw explainUnavailable(error, config.database.lockUrl)
+    // The cycle's work stands, and its summary is still to be told.
+    const failure = explainUnavailable(error, config.database, 'LOCK_DATABASE_URL')
+    if (failure instanceof AppError) return { published: 0, failure }
+    throw error
   }
+}
+
+/** Of the grace period, so that the end comes within it. */
+const graceShare = 0.9
+
+/**
+ * A server that no longer answers is not waited for beyond the grace period: what has not committed is
+ * rolled back whole when the process ends.
+ */
+function endWithinGrace(stopping: AbortSignal, graceMs: number): void {
+  stopping.addEventListener('abort', () => {
+    const timer = setTimeout(() => {
+      process.stderr.write(
+        'stopped: the server gave no answer, and rolls back what was under way\n',
+      )
+      process.exit(0)
+    }, graceMs * graceShare)
+    timer.unref()
+  })
 }
 
 function toSummary(cycle: CycleSummary, published: number) {

@@ -5,12 +5,18 @@ import type { Config } from '../config/config.js'
 import { loadConfig } from '../config/load-config.js'
 import type { Environment } from '../config/read-options.js'
 import { createDatabase } from '../postgres/connect.js'
+import { checkSchema } from '../postgres/schema-check.js'
 import type { Database } from '../postgres/schema.js'
 import { explainUnavailable } from '../postgres/unavailable.js'
 
-/** @throws AppError DATABASE_UNAVAILABLE, or whatever `work` throws */
+/**
+ * @param schema 'checked' for whoever reads or writes the tables: refused where they are not in order;
+ *   'any' for the migrations, which are there to change that
+ * @throws AppError of checkSchema, DATABASE_UNAVAILABLE, or whatever `work` throws
+ */
 export async function withDatabase<T>(
   environment: Environment,
+  schema: 'checked' | 'any',
   work: (db: Kysely<Database>, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig(environment, { database: true, kafka: false, http: false })
@@ -22,9 +28,10 @@ export async function withDatabase<T>(
     onConnectionLost: () => undefined,
   })
   try {
+    if (schema === 'checked') await checkSchema(db)
     return await work(db, config)
   } catch (error) {
-    throw explainUnavailable(error, config.database.url)
+    throw explainUnavailable(error, config.database)
   } finally {
     await db.destroy()
   }

@@ -19,7 +19,8 @@ export function loadConfig(env: Environment, needs: Needs): Config {
   const isGiven = (name: string) =>
     setIn(env, name) !== undefined || setIn(env, `${name}_FILE`) !== undefined
   const all = [...faults, ...checkAcross({ values, isGiven, needs }), ...unknownNames(env)]
-  if (all.length > 0) throw new AppError('CONFIG_INVALID', describe(all))
+  // What is missing may just be misspelled.
+  if (all.length > 0) throw new AppError('CONFIG_INVALID', describe([...all, ...nearMisses(env)]))
   // Without a fault every option that has a default has a value.
   return deepFreeze(toConfig(values as OptionValues))
 }

@@ -155,6 +155,7 @@ function mending(context: SceneContext, deals: readonly DemoDeal[]): Play {
         by: 'demo',
         reason: 'the title was mended',
         dryRun: false,
+        onlyPoison: false,
       })
       context.say(
         `The operator mended and re-enqueued what was poison: ${count(deals.length, 'deal')}.`,

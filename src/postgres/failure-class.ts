@@ -93,6 +93,14 @@ export interface Failure {
 }
 
 /**
+ * True where the server itself refuses work, for every row alike: out of disk, memory or connections,
+ * failing storage, or read-only since a failover.
+ */
+export function isServerWide(code: string): boolean {
+  return /^(53|58)...$/.test(code) || code === '25006'
+}
+
+/**
  * Classifies whatever a database call, or the code around it, has thrown: by what the error says
  * itself, else by what it was made from, for an adapter may wrap what it met.
  */

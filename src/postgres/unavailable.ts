@@ -1,24 +1,48 @@
-/** Says in one line that the database can't be reached, and where it was looked for. */
+/** Says in one line that the database can't be used, where it was looked for, and what to look at. */
 
 import { AppError } from '../errors.js'
 import { classifyFailure } from './failure-class.js'
 
-/** An infrastructure failure as a readable AppError; anything else is given back as it is. */
-export function explainUnavailable(error: unknown, connectionString: string): unknown {
+export type DatabaseOption = 'DATABASE_URL' | 'LOCK_DATABASE_URL'
+
+interface Addresses {
+  readonly url: string
+  readonly lockUrl: string
+}
+
+/**
+ * An infrastructure failure as a readable AppError; anything else is given back as it is.
+ *
+ * @param option whose address was used; where both are the same, DATABASE_URL is named
+ */
+export function explainUnavailable(
+  error: unknown,
+  addresses: Addresses,
+  option: DatabaseOption = 'DATABASE_URL',
+): unknown {
   if (error instanceof AppError) return error
   const failure = classifyFailure(error)
   if (failure.class !== 'infrastructure') return error
+  const url = option === 'DATABASE_URL' ? addresses.url : addresses.lockUrl
+  const named = url === addresses.url ? 'DATABASE_URL' : option
   return new AppError(
     'DATABASE_UNAVAILABLE',
-    `PostgreSQL at ${placeOf(connectionString)} can't be used (${failure.code}). ` +
-      'Check that it runs and that DATABASE_URL names it, then try again.',
+    `PostgreSQL at ${placeOf(url)} can't be used (${failure.code}): ${adviceFor(failure.code, named)}.`,
     { cause: error },
   )
 }
 
+function adviceFor(code: string, option: DatabaseOption): string {
+  if (code.startsWith('28')) return `it refuses the user or the password; correct ${option}`
+  if (code === '3D000') return `it has no such database; correct ${option}`
+  if (code === '25006') return `it is read-only; ${option} must name the primary`
+  if (code === '53300') return 'it has no connections left; raise max_connections or use fewer'
+  return `check that it runs and that ${option} names it, then try again`
+}
+
 /** Host, port and database, never the user or the password. */
 function placeOf(connectionString: string): string {
-  if (!URL.canParse(connectionString)) return 'the address of DATABASE_URL'
+  if (!URL.canParse(connectionString)) return 'its address'
   const url = new URL(connectionString)
   return `${url.host}${url.pathname}`
 }

@@ -10,6 +10,7 @@ import { appendDealChatStatusChanged } from '../outbox/append-event.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import { currentTraceparent } from '../telemetry/tracing.js'
+import type { AttemptReturns, OnRecord } from './attempt-returns.js'
 import {
   lockDue,
   lockExhausted,
@@ -18,7 +19,7 @@ import {
   type ClaimedProvision,
   type DueAt,
 } from './candidates.js'
-import { lastErrorText, workerDied, type RowFailure } from './last-error.js'
+import { classifyRowFailure, lastErrorText, workerDied, type RowFailure } from './last-error.js'
 import { provision, type ProvisionContext } from './provision.js'
 import { retryInPlace, type AttemptOutcome, type RetryContext } from './retry-in-place.js'
 import {
@@ -36,12 +37,7 @@ export interface AttemptContext extends RetryContext {
   readonly retry: RetryOptions
   readonly topic: string
   readonly provisioning: ProvisionContext
-}
-
-/** An attempt that stands in the row already, and the version of the row that says so. */
-interface OnRecord {
-  readonly xmin: string
-  readonly attempts: number
+  readonly returns: AttemptReturns
 }
 
 /**
@@ -54,7 +50,7 @@ export async function attemptRow(
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
   let onRecord: OnRecord | undefined
-  return retryInPlace(
+  const outcome = await retryInPlace(
     context,
     async () => {
       if (careful && onRecord === undefined) {
@@ -66,6 +62,9 @@ export async function attemptRow(
     (failure) =>
       retryInPlace(context, () => recordFailure(candidate, onRecord, failure, context), giveUp),
   )
+  if (outcome.kind === 'untouched' && onRecord !== undefined)
+    await context.returns.giveBack(onRecord)
+  return outcome
 }
 
 /**
@@ -112,7 +111,8 @@ async function putOnRecord(
     if (row === undefined) return undefined
     const attempts = row.attempts + 1
     const text = lastErrorText(workerDied)
-    return { xmin: await markUnderWay(trx, row.id, text, stamp(attempts, context)), attempts }
+    const xmin = await markUnderWay(trx, row.id, text, stamp(attempts, context))
+    return { id: row.id, xmin, attempts, before: row }
   })
 }
 
@@ -135,7 +135,8 @@ async function recordFailure(
 
 /** What can't even be recorded leaves the row as it was: due again at the next cycle. */
 function giveUp(_: RowFailure, error: unknown): Promise<AttemptOutcome> {
-  return Promise.resolve({ kind: 'untouched', infrastructure: false, error })
+  const infrastructure = classifyRowFailure(error).class === 'infrastructure'
+  return Promise.resolve({ kind: 'untouched', infrastructure, error })
 }
 
 function lock(

@@ -39,6 +39,10 @@ export interface ClaimedProvision {
   readonly dealTenantId: string | null
   readonly status: ProvisionStatus
   readonly attempts: number
+  readonly lastError: string | null
+  /** timestamptz as text, as is updatedAt. */
+  readonly nextAttemptAt: string
+  readonly updatedAt: string
   /** The row's version: changes with every write, whoever writes. */
   readonly xmin: string
   /** By user id; one more than may be at the most, so that too many can be told. */
@@ -161,7 +165,9 @@ async function lockRow(
 ): Promise<ClaimedProvision | undefined> {
   const { rows } = await sql<ClaimedProvision>`
     select id, deal_id as "dealId", chat_id as "chatId", title, project_id as "projectId",
-      deal_tenant_id as "dealTenantId", status, attempts, xmin::text as xmin,
+      deal_tenant_id as "dealTenantId", status, attempts, last_error as "lastError",
+      next_attempt_at::text as "nextAttemptAt", updated_at::text as "updatedAt",
+      xmin::text as xmin,
       (select coalesce(json_agg(json_build_object('userId', m.user_id, 'role', m.role)), '[]')
        from (select user_id, role from messenger.deal_chat_provision_members
              where provision_id = p.id order by user_id limit ${membersAtMost + 1}) m) as members

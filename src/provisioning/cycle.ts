@@ -8,12 +8,14 @@ import type { Logger } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import { createCircuitBreaker } from '../chokaq/kernel/circuit-breaker.js'
 import type { RetryOptions } from '../config/config.js'
+import { classifyFailure, isServerWide } from '../postgres/failure-class.js'
 import type { Database } from '../postgres/schema.js'
 import type { BusyLock, HeldLock } from '../postgres/session-lock.js'
 import { logEvent } from '../telemetry/log-events.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { markFailed, withAttemptSpan, withCycleSpan } from '../telemetry/tracing.js'
 import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
+import type { AttemptReturns } from './attempt-returns.js'
 import { createCandidateFeed } from './candidate-feed.js'
 import {
   readAsOf,
@@ -21,6 +23,7 @@ import {
   readExhaustedCandidates,
   type Candidate,
 } from './candidates.js'
+import { lastErrorText } from './last-error.js'
 import { inLanes } from './lanes.js'
 import type { ProvisionContext } from './provision.js'
 import type { AttemptOutcome } from './retry-in-place.js'
@@ -32,6 +35,7 @@ export interface CycleDependencies {
   readonly acquireLock: () => Promise<HeldLock | BusyLock>
   readonly probe: () => Promise<boolean>
   readonly ledger: RunLedger
+  readonly returns: AttemptReturns
   readonly retry: RetryOptions
   readonly topic: string
   readonly provisioning: ProvisionContext
@@ -54,7 +58,7 @@ export interface CycleSummary extends RunCounts {
   readonly durationMs: number
 }
 
-/** Rows in a row that find the database away, after which the rest of the cycle is not tried. */
+/** Rows in a row that meet the same wall, after which the rest of the cycle is not tried. */
 const outagesAtMost = 3
 
 const nothing: RunCounts = { claimed: 0, provisioned: 0, retried: 0, failed: 0, skipped: 0 }
@@ -109,18 +113,21 @@ async function runUnderLock(
   const { jobRunId, log } = run
   const asOf = await readAsOf(deps.db)
   const careful = await deps.ledger.open(jobRunId, asOf)
-  logEvent(log, 'cycle started', { jobRunId, asOf, careful })
+  await deps.returns.settle()
+  // Not by the child, which would say jobRunId twice.
+  logEvent(deps.log, 'cycle started', { jobRunId, asOf, careful })
 
   const breaker = createCircuitBreaker({
     failureThreshold: outagesAtMost,
     openMs: retry.lockTtlMs,
     now: deps.now,
   })
+  let trouble = 'nothing'
   const end = (): End | undefined => {
     if (run.stopping.aborted) return { outcome: 'stopped', reason: 'the host is stopping' }
     if (lock.lost.aborted) return { outcome: 'aborted', reason: 'the run lock was lost' }
     if (breaker.state === 'open')
-      return { outcome: 'aborted', reason: 'the database is unavailable' }
+      return { outcome: 'aborted', reason: `no row could be worked off: ${trouble}` }
     if (deps.now() - run.startedAt >= retry.maxRunDurationMs)
       return {
         outcome: 'completed',
@@ -161,8 +168,12 @@ async function runUnderLock(
         return reached
       })
       tally.add(candidate, outcome)
-      if (outcome.kind === 'untouched' && outcome.infrastructure) lease.failed()
-      else lease.succeeded()
+      const fault = faultBeyondTheRow(outcome)
+      if (fault === undefined) lease.succeeded()
+      else {
+        trouble = fault
+        lease.failed()
+      }
       return true
     })
   }
@@ -177,11 +188,11 @@ async function runUnderLock(
       (after) => readDueCandidates(deps.db, at, after, retry.batchSize),
       (candidate) => attemptRow(candidate, careful || mayHaveKilled(candidate), context),
     )
-    finish = end() ?? { outcome: 'completed', reason: null }
+    finish = end() ?? { outcome: 'completed', reason: unfinished(tally.untouched()) }
     await deps.ledger.close(jobRunId, finish.outcome, finish.reason, tally.counts())
   } catch (error) {
-    log.error({ event: 'cycle aborted', err: error }, 'cycle aborted')
-    finish = { outcome: 'aborted', reason: 'the database is unavailable' }
+    log.error({ event: 'cycle failed', err: error }, 'cycle failed')
+    finish = { outcome: 'aborted', reason: `the cycle could not go on: ${faultText(error)}` }
   }
 
   const durationMs = Math.round(deps.now() - run.startedAt)
@@ -191,6 +202,25 @@ async function runUnderLock(
     logEvent(log, 'cycle completed', { ...finish, ...counts, durationMs })
   else log.warn({ event: 'cycle aborted', ...finish, ...counts, durationMs }, 'cycle aborted')
   return { jobRunId, asOf, ...finish, ...counts, durationMs }
+}
+
+/**
+ * What stood in the way of more than this row, or undefined: the row was left untouched, or its
+ * failure is one that the server shows to every row.
+ */
+function faultBeyondTheRow(outcome: AttemptOutcome): string | undefined {
+  if (outcome.kind === 'untouched') return faultText(outcome.error)
+  if (!('failure' in outcome) || !isServerWide(outcome.failure.code)) return undefined
+  return lastErrorText(outcome.failure)
+}
+
+function faultText(error: unknown): string {
+  const { class: failureClass, code } = classifyFailure(error)
+  return `${failureClass}:${code}`
+}
+
+function unfinished(rows: number): string | null {
+  return rows === 0 ? null : `${rows} rows could not be worked off or recorded; the log says why`
 }
 
 /** A row found under way with an attempt on record: the process that made it may have died of it. */

@@ -8,9 +8,16 @@ import { createDatabase } from '../postgres/connect.js'
 import { probeDatabase } from '../postgres/probe.js'
 import { checkSchema } from '../postgres/schema-check.js'
 import type { Database } from '../postgres/schema.js'
-import { lockKeys, refuseSharedBackend, tryAcquireSessionLock } from '../postgres/session-lock.js'
-import { explainUnavailable } from '../postgres/unavailable.js'
+import {
+  lockKeys,
+  refuseSharedBackend,
+  tryAcquireSessionLock,
+  type BusyLock,
+  type HeldLock,
+} from '../postgres/session-lock.js'
+import { explainUnavailable, type DatabaseOption } from '../postgres/unavailable.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
+import { createAttemptReturns } from './attempt-returns.js'
 import { runCycle, type CycleSummary } from './cycle.js'
 import type { MessengerChats } from './messenger-chats.js'
 import { createProvisionContext } from './provision-context.js'
@@ -38,6 +45,7 @@ export interface Job {
 }
 
 const applicationName = 'chat-provision-retry'
+const lockName = `${applicationName} run lock`
 
 /** Reads of the next batch and the run's record go beside the rows that are under way. */
 const connectionsBesideLanes = 1
@@ -51,15 +59,24 @@ export function createJob(options: JobOptions): Job {
     onConnectionLost: (error) =>
       log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
   })
+  const explained = async <T>(option: DatabaseOption, work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw explainUnavailable(error, config.database, option)
+    }
+  }
+  const acquireLock = (): Promise<HeldLock | BusyLock> =>
+    tryAcquireSessionLock({
+      connectionString: config.database.lockUrl,
+      lock: lockKeys.run,
+      ttlMs: config.retry.lockTtlMs,
+      applicationName: lockName,
+    })
   const dependencies = {
     db,
-    acquireLock: () =>
-      tryAcquireSessionLock({
-        connectionString: config.database.lockUrl,
-        lock: lockKeys.run,
-        ttlMs: config.retry.lockTtlMs,
-        applicationName: `${applicationName} run lock`,
-      }),
+    returns: createAttemptReturns(db),
+    acquireLock: () => explained('LOCK_DATABASE_URL', acquireLock()),
     probe: () => probeDatabase(config.database.url, `${applicationName} probe`),
     ledger: createRunLedger(db, `${hostname()}:${process.pid}`),
     retry: config.retry,
@@ -72,23 +89,16 @@ export function createJob(options: JobOptions): Job {
     onEventWritten,
   } satisfies Parameters<typeof runCycle>[0]
 
-  const explained = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      throw explainUnavailable(error, config.database.url)
-    }
-  }
   let lockConnectionChecked = false
   const prepare = async (): Promise<void> => {
     await checkSchema(db)
     if (lockConnectionChecked) return
-    await refuseSharedBackend(config.database.lockUrl, `${applicationName} run lock`)
+    await explained('LOCK_DATABASE_URL', refuseSharedBackend(config.database.lockUrl, lockName))
     lockConnectionChecked = true
   }
   return {
-    prepare: () => explained(prepare()),
-    runCycle: (stopping) => explained(runCycle(dependencies, stopping)),
+    prepare: () => explained('DATABASE_URL', prepare()),
+    runCycle: (stopping) => explained('DATABASE_URL', runCycle(dependencies, stopping)),
     close: () => db.destroy(),
   }
 }

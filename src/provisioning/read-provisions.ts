@@ -1,7 +1,17 @@
 /** What an operator sees of provisions: the list by state, and one deal with all that belongs to it. */
 
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
+
+/**
+ * A time for people and JSON: RFC 3339 in UTC, or ±infinity. As text, for a Date can't hold all that
+ * the column can, and the list must not fail over one odd row.
+ */
+function utcText(column: string): RawBuilder<string> {
+  const time = sql.ref(column)
+  return sql<string>`case when isfinite(${time})
+    then to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') else ${time}::text end`
+}
 
 export interface ProvisionFilter {
   /** Only rows that are out of attempts. */
@@ -10,14 +20,15 @@ export interface ProvisionFilter {
   readonly limit: number
 }
 
+/** Times are RFC 3339 in UTC. */
 export interface ProvisionLine {
   readonly dealId: string
   readonly status: ProvisionStatus
   readonly attempts: number
   readonly lastError: string | null
-  readonly nextAttemptAt: Date
-  readonly createdAt: Date
-  readonly updatedAt: Date
+  readonly nextAttemptAt: string
+  readonly createdAt: string
+  readonly updatedAt: string
 }
 
 /** Most recently changed first. */
@@ -33,9 +44,9 @@ export async function listProvisions(
       'status',
       'attempts',
       'last_error as lastError',
-      'next_attempt_at as nextAttemptAt',
-      'created_at as createdAt',
-      'updated_at as updatedAt',
+      utcText('next_attempt_at').as('nextAttemptAt'),
+      utcText('created_at').as('createdAt'),
+      utcText('updated_at').as('updatedAt'),
     ])
     .orderBy('updated_at', 'desc')
     .orderBy('id')
@@ -74,8 +85,8 @@ export async function showProvision(
 ): Promise<ProvisionDetail | undefined> {
   const { rows } = await sql<ProvisionDetail>`
     select p.deal_id as "dealId", p.status, p.attempts, p.last_error as "lastError",
-      p.next_attempt_at as "nextAttemptAt", p.created_at as "createdAt",
-      p.updated_at as "updatedAt", p.chat_id as "chatId", p.deal_tenant_id as "tenantId",
+      ${utcText('p.next_attempt_at')} as "nextAttemptAt", ${utcText('p.created_at')} as "createdAt",
+      ${utcText('p.updated_at')} as "updatedAt", p.chat_id as "chatId", p.deal_tenant_id as "tenantId",
       (select count(*)::int from messenger.deal_chat_provision_members m
         where m.provision_id = p.id) as members,
       (select coalesce(json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status)), '[]')

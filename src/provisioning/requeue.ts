@@ -6,6 +6,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely'
 import { appendDealChatStatusChanged } from '../outbox/append-event.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
+import { classifyFailure } from '../postgres/failure-class.js'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 
 export interface OperatorOrder {
@@ -14,6 +15,8 @@ export interface OperatorOrder {
   readonly reason: string
   /** Tell what would be done, and change nothing. */
   readonly dryRun: boolean
+  /** Leave rows that are no longer out of attempts: someone else was quicker. */
+  readonly onlyPoison: boolean
 }
 
 export interface RequeueContext {
@@ -37,11 +40,23 @@ export async function requeueDeals(
   const requeued: string[] = []
   const refused: { dealId: string; why: string }[] = []
   for (const dealId of new Set(dealIds.map((id) => id.toLowerCase()))) {
-    const why = await requeueDeal(context, dealId, order)
+    const why = await requeueDeal(context, dealId, order).catch(whyNotNow)
     if (why === undefined) requeued.push(dealId)
     else refused.push({ dealId, why })
   }
   return { requeued, refused }
+}
+
+/** Contention or an outage concerns this deal's try; who reads the result sees what was done before. */
+function whyNotNow(error: unknown): string {
+  const failure = classifyFailure(error)
+  if (failure.class === 'contention') {
+    return `someone else holds its row (${failure.code}); try again`
+  }
+  if (failure.class === 'infrastructure') {
+    return `the database was lost (${failure.code}); look whether it was done, then try again`
+  }
+  throw error
 }
 
 /** All rows that are out of attempts, as requeueDeals takes them. */
@@ -72,7 +87,9 @@ async function requeueDeal(
   return inRowTransaction(context.db, async (trx) => {
     const row = await lockDeal(trx, dealId)
     if (row === undefined) return 'there is no provision for this deal'
-    if (row.status === 'Ready') return 'it is Ready; to tell crm once more, re-emit it'
+    if (row.status === 'Ready') return 'it is Ready already'
+    const isPoison = row.status === 'Failed' && row.attempts >= context.maxAttempts
+    if (order.onlyPoison && !isPoison) return 'it has attempts left again'
     if (order.dryRun) return undefined
     // updated_at stays: a row that hangs in Provisioning is to be found stuck at once.
     await sql`
@@ -80,7 +97,7 @@ async function requeueDeal(
       set attempts = 0, next_attempt_at = clock_timestamp()
       where id = ${row.id}
     `.execute(trx)
-    if (row.status === 'Failed' && row.attempts >= context.maxAttempts) {
+    if (isPoison) {
       await appendDealChatStatusChanged(trx, {
         topic: context.topic,
         dealId,

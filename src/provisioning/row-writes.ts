@@ -1,7 +1,7 @@
-/** The three writes of an attempt on its provision row, each under the row's lock. */
+/** The writes of an attempt on its provision row, under the row's lock or guarded by its version. */
 
-import { sql, type Transaction } from 'kysely'
-import type { Database } from '../postgres/schema.js'
+import { sql, type Kysely, type Transaction } from 'kysely'
+import type { Database, ProvisionStatus } from '../postgres/schema.js'
 
 export interface AttemptStamp {
   /** Runs counted so far, this one among them. */
@@ -56,6 +56,31 @@ export async function markUnderWay(
   const xmin = rows[0]?.xmin
   if (xmin === undefined) throw new Error('the locked row is gone')
   return xmin
+}
+
+/** What a row was before an attempt was put on record; times are timestamptz as text. */
+export interface RowBefore {
+  readonly status: ProvisionStatus
+  readonly attempts: number
+  readonly lastError: string | null
+  readonly nextAttemptAt: string
+  readonly updatedAt: string
+}
+
+/** Takes an attempt off the record again, if nobody has touched the row since. */
+export async function restoreRow(
+  db: Kysely<Database>,
+  id: string,
+  xmin: string,
+  before: RowBefore,
+): Promise<void> {
+  await sql`
+    update messenger.deal_chat_provisions
+    set status = ${before.status}, attempts = ${before.attempts}, last_error = ${before.lastError},
+      next_attempt_at = ${before.nextAttemptAt}::timestamptz,
+      updated_at = ${before.updatedAt}::timestamptz
+    where id = ${id} and xmin::text = ${xmin}
+  `.execute(db)
 }
 
 /** Closes a row that hangs without attempts left; its counters and schedule stay as they are. */

@@ -11,6 +11,8 @@ import type { RunCounts } from './run-ledger.js'
 export interface Tally {
   add(row: Pick<Candidate, 'dealId'>, outcome: AttemptOutcome): void
   counts(): RunCounts
+  /** Rows that stay as they were, due again, because nothing could be done or recorded. */
+  untouched(): number
 }
 
 export function createTally(
@@ -22,6 +24,7 @@ export function createTally(
   let retried = 0
   let failed = 0
   let skipped = 0
+  let untouched = 0
 
   return {
     add({ dealId }, outcome) {
@@ -62,12 +65,14 @@ export function createTally(
           skipped += 1
           return
         case 'untouched':
+          untouched += 1
           log.warn(
             { event: 'provision untouched', dealId, err: outcome.error },
             'provision untouched',
           )
       }
     },
+    untouched: () => untouched,
     counts: () => ({
       claimed: provisioned + retried + failed,
       provisioned,

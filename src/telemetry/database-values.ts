@@ -34,7 +34,7 @@ async function readProvisionValues(
   retry: RetryOptions,
 ): Promise<ProvisionValues> {
   const { maxAttempts, stuckProvisioningAfterMs } = retry
-  const oldest = sql`min(created_at) filter (where attempts < ${maxAttempts}::int)`
+  const oldest = sql`min(created_at) filter (where attempts < ${maxAttempts}::int and isfinite(created_at))`
   const { rows } = await sql<ProvisionValues>`
     select count(*)::float8 as failed,
       count(*) filter (where attempts >= ${maxAttempts}::int)::float8 as poison,

@@ -65,7 +65,7 @@ export function createWorld(database: TestDatabase, job: TestJob): World {
     },
     die: (deal) => dieOver(db, deal),
     async requeue(deal) {
-      const order = { by: 'model', reason: 'because', dryRun: false }
+      const order = { by: 'model', reason: 'because', dryRun: false, onlyPoison: false }
       const context = { db, topic: testTopic, maxAttempts }
       const { requeued } = await requeueDeals(context, [deal.dealId], order)
       return requeued.length === 1
