@@ -46,15 +46,20 @@ export function createMessageHandler(options: MessageHandlerOptions): MessageHan
   const { log, now, random } = options
   /** What holds each message that waits; one per partition at the most. */
   const obstacles = new Map<IntakeMessage, string>()
+  /** What this outage was told to be so far: it may show itself by several codes in turn. */
+  const told = new Set<string>()
   let waitingSince = 0
 
   /** Once per reason: an outage of an hour is one line, not one per try and partition. */
   const sayWaiting = (message: IntakeMessage, error: unknown): void => {
     const reason = classifyFailure(error).code
-    if (obstacles.size === 0) waitingSince = now()
-    const isNews = ![...obstacles.values()].includes(reason)
+    if (obstacles.size === 0) {
+      waitingSince = now()
+      told.clear()
+    }
     obstacles.set(message, reason)
-    if (isNews) logIntake(log, 'intake waits for the database', { reason, err: error })
+    if (!told.has(reason)) logIntake(log, 'intake waits for the database', { reason, err: error })
+    told.add(reason)
   }
   const sayFlowing = (message: IntakeMessage): void => {
     if (!obstacles.delete(message) || obstacles.size > 0) return
