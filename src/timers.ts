@@ -1,7 +1,7 @@
 /** Waiting that can be cut short and may be longer than a timer can hold. */
 
 /** setTimeout keeps its delay in 32 bits; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1
+export const longestTimerMs = 2 ** 31 - 1
 
 /** Resolves after `ms` milliseconds, or as soon as the signal aborts; never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -20,22 +20,28 @@ export function printFields(fields: Readonly<Record<string, unknown>>): Promise<
   return printLine(lines.join('\n'))
 }
 
-/** A table with a header; columns are as wide as their widest cell. */
 export function printTable(
   columns: readonly string[],
   rows: readonly (readonly unknown[])[],
 ): Promise<void> {
+  return printLine(tableLines(columns, rows).join('\n'))
+}
+
+/** A table's lines, the header first; columns are as wide as their widest cell. */
+export function tableLines(
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+): string[] {
   const cells = [columns, ...rows].map((row) => row.map(cellText))
   const widths = columns.map((_, column) =>
     Math.max(...cells.map((row) => row[column]?.length ?? 0)),
   )
-  const lines = cells.map((row) =>
+  return cells.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   )
-  return printLine(lines.join('\n'))
 }
 
 function cellText(value: unknown): string {

@@ -2,24 +2,19 @@
 
 import { createRetryJob, relayParts, type RelayParts } from '../app.js'
 import type { Config } from '../config/config.js'
-import { configWarnings, loadConfig } from '../config/load-config.js'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
 import { drainOutbox } from '../outbox/drain-outbox.js'
 import { explainUnavailable } from '../postgres/unavailable.js'
 import type { CycleSummary } from '../provisioning/cycle.js'
-import { createLogger } from '../telemetry/logger.js'
 import { createMetrics } from '../telemetry/metrics.js'
 import { printFields, printJson } from './output.js'
 import { untilSignalled } from './until-signalled.js'
+import { startUp } from './start-up.js'
 
 /** 0 for completed, skipped and stopped; 1 for aborted, or where the broker couldn't be reached. */
 export async function runOnce(environment: Environment, options: { json?: true }): Promise<0 | 1> {
-  const config = loadConfig(environment, { database: true, kafka: true, http: false })
-  const log = createLogger({ level: config.logLevel })
-  for (const warning of configWarnings(environment)) {
-    log.warn({ event: 'option ignored', warning }, 'option ignored')
-  }
+  const { config, log } = startUp(environment, { database: true, kafka: true, http: false })
   const metrics = createMetrics({ relay: config.outbox.relay })
   const relay = relayParts(config, log, metrics)
   const job = createRetryJob(config, log, metrics, () => undefined)

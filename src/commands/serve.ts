@@ -2,10 +2,9 @@
 
 import closeWithGrace from 'close-with-grace'
 import { createApp } from '../app.js'
-import { configWarnings, loadConfig } from '../config/load-config.js'
 import type { Environment } from '../config/read-options.js'
 import type { AppError } from '../errors.js'
-import { createLogger } from '../telemetry/logger.js'
+import { startUp } from './start-up.js'
 
 /**
  * Ends the process itself: 0 after SIGTERM or SIGINT, otherwise the code of the error that it could
@@ -15,11 +14,7 @@ import { createLogger } from '../telemetry/logger.js'
  * @throws AppError where it can't begin: options, or a port in use
  */
 export async function serve(environment: Environment, flush: () => Promise<void>): Promise<never> {
-  const config = loadConfig(environment, { database: true, kafka: true, http: true })
-  const log = createLogger({ level: config.logLevel })
-  for (const warning of configWarnings(environment)) {
-    log.warn({ event: 'option ignored', warning }, 'option ignored')
-  }
+  const { config, log } = startUp(environment, { database: true, kafka: true, http: true })
   let exitCode: 0 | 1 | 2 = 0
   const app = createApp({
     config,

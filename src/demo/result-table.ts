@@ -1,5 +1,6 @@
 /** The end of the demo as text: one line for each kind of deal, then each deal that is not in place. */
 
+import { tableLines } from '../commands/output.js'
 import type { CheckedDeal } from './check-deals.js'
 import type { Expected } from './demo-deal.js'
 
@@ -9,16 +10,7 @@ const columns = ['what was wrong', 'deals', 'must end as', 'attempts', 'crm saw'
 export function resultTable(checked: readonly CheckedDeal[]): string[] {
   const kinds = [...new Set(checked.map(({ deal }) => deal.kind))]
   const rows = kinds.map((kind) => rowOf(kind, checked))
-  const cells = [columns, ...rows]
-  const widths = columns.map((_, column) =>
-    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
-  )
-  const lines = cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const lines = tableLines(columns, rows)
   const [header = '', ...body] = lines
   return [header, '─'.repeat(Math.max(...lines.map((line) => line.length))), ...body]
 }

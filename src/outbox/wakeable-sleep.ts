@@ -1,7 +1,6 @@
 /** A pause that can be ended early; a wake that comes between two pauses ends the next one. */
 
-/** setTimeout's largest delay; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1
+import { longestTimerMs } from '../timers.js'
 
 export interface WakeableSleep {
   sleep(ms: number): Promise<void>
