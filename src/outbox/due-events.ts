@@ -16,6 +16,10 @@ export interface DueEvent extends OutboxRow {
  * in backoff; one that is due itself comes before it in the same answer, or fills the batch.
  * A parked predecessor holds nothing back (`supersedeParked` settles it).
  *
+ * Whether an older one waits is looked up in ix_outbox_waiting for each event read, whatever the
+ * statistics say: `offset 0` keeps the planner from making a join of it, which a burst that nobody
+ * has analyzed yet turned into five million page reads a poll.
+ *
  * It takes no row locks: the relay's advisory lock, held by this very session, makes it the only
  * publisher, and an open transaction would outlive a send to a frozen broker.
  */
@@ -38,9 +42,11 @@ export async function selectDueEvents(
       and not exists (
         select from messenger.outbox_events older
         where older.aggregate_id = e.aggregate_id and older.topic = e.topic and older.seq < e.seq
-          and older.published_at is null and older.superseded_at is null
-          and older.skipped_at is null and older.parked_at is null
+          and coalesce(
+            older.published_at, older.superseded_at, older.skipped_at, older.parked_at
+          ) is null
           and older.next_attempt_at > statement_timestamp()
+        offset 0
       )
     order by e.seq
     limit ${options.limit}

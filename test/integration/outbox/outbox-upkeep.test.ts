@@ -1,14 +1,11 @@
-/** What else happens to the outbox: an operator's replay and skip, retention, and its plans. */
+/** What else happens to the outbox: an operator's replay and skip, and retention. */
 
 import { randomUUID } from 'node:crypto'
-import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { selectDueEvents } from '../../../src/outbox/due-events.js'
 import { replayEvent, skipEvent } from '../../../src/outbox/operator-actions.js'
 import { deleteSettledEvents, retentionBatchRows } from '../../../src/outbox/retention.js'
-import type { Database } from '../../../src/postgres/schema.js'
 import { useTestDatabase } from '../../support/test-database.js'
+import { insertMany } from './many-events.js'
 import { appendEvent, outboxState } from './relay-fixtures.js'
 
 const database = useTestDatabase()
@@ -60,22 +57,6 @@ describe('an operator', () => {
   })
 })
 
-let inserted = 0
-
-/** Events in bulk, with these settled columns. Ids that rise go in far faster than random ones. */
-function insertMany(count: number, columns: string, values: string): Promise<unknown> {
-  const from = inserted + 1
-  inserted += count
-  return database().query(
-    `insert into messenger.outbox_events
-       (id, aggregate_type, aggregate_id, type, topic, contract_version, payload, ${columns})
-     select lpad(to_hex(n), 32, '0')::uuid, 'DealChatProvision', lpad(to_hex(n), 32, '0')::uuid,
-       'DealChatStatusChanged', $1, 1, '{}', ${values}
-     from generate_series(${from}, ${inserted}) n`,
-    [topic],
-  )
-}
-
 const countLeft = async (): Promise<number> => {
   const [row] = await database().query<{ n: number }>(
     'select count(*)::int as n from messenger.outbox_events',
@@ -84,72 +65,27 @@ const countLeft = async (): Promise<number> => {
 }
 
 describe('retention', () => {
+  const insert = (count: number, column: string, value: string): Promise<unknown> =>
+    insertMany(database(), { topic, count, set: { [column]: value } })
+
   test('deletes what was settled long ago, in batches, and nothing that still waits', async () => {
     const old = `now() - interval '8 days'`
-    await insertMany(retentionBatchRows, 'published_at', old)
-    await insertMany(5, 'superseded_at', old)
-    await insertMany(5, 'skipped_at', old)
-    await insertMany(3, 'occurred_at', old)
-    await insertMany(3, 'parked_at', old)
-    await insertMany(3, 'published_at', `now() - interval '6 days'`)
+    await insert(retentionBatchRows, 'published_at', old)
+    await insert(5, 'superseded_at', old)
+    await insert(5, 'skipped_at', old)
+    await insert(3, 'occurred_at', old)
+    await insert(3, 'parked_at', old)
+    await insert(3, 'published_at', `now() - interval '6 days'`)
     const prune = (): Promise<number> => deleteSettledEvents(database().admin, sevenDaysMs)
     expect([await prune(), await prune(), await prune()]).toEqual([retentionBatchRows, 10, 0])
     expect(await countLeft()).toBe(9)
   })
 
   test('C4: several instances at once neither wait for each other nor deadlock', async () => {
-    await insertMany(4 * retentionBatchRows, 'published_at', `now() - interval '8 days'`)
+    await insert(4 * retentionBatchRows, 'published_at', `now() - interval '8 days'`)
     const deleted = await Promise.all(
       Array.from({ length: 4 }, () => deleteSettledEvents(database().admin, sevenDaysMs)),
     )
     expect(deleted.reduce((sum, n) => sum + n)).toBe(4 * retentionBatchRows - (await countLeft()))
   })
 })
-
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Index Name'?: string
-  readonly 'Shared Hit Blocks': number
-  readonly 'Shared Read Blocks': number
-  readonly Plans?: readonly Plan[]
-}
-
-/** Explains, with the run's own numbers, the statement that `run` sends. */
-async function explain(run: (db: Kysely<Database>) => Promise<unknown>): Promise<Plan> {
-  const sent: { sql: string; parameters: readonly unknown[] }[] = []
-  const db = new Kysely<Database>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database().adminUrl }) }),
-    log: ({ query }) => {
-      sent.push(query)
-    },
-  })
-  await run(db)
-  await db.destroy()
-  const [statement] = sent
-  if (statement === undefined) throw new Error('no statement was sent')
-  const [row] = await database().query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, format json) ${statement.sql}`,
-    [...statement.parameters],
-  )
-  const plan = row?.['QUERY PLAN'][0].Plan
-  if (plan === undefined) throw new Error('no plan came back')
-  return plan
-}
-
-function indexesOf(plan: Plan): string[] {
-  const own = plan['Index Name'] === undefined ? [] : [plan['Index Name']]
-  return [...own, ...(plan.Plans ?? []).flatMap(indexesOf)]
-}
-
-test('C3: behind a million published rows a poll reads a few pages of the partial index', async () => {
-  await insertMany(1_000_000, 'published_at', 'now()')
-  await insertMany(10_000, 'parked_at', 'now()')
-  for (let n = 0; n < 20; n += 1) await appendEvent(database(), { topic })
-  await database().query('vacuum analyze messenger.outbox_events')
-  const poll = await explain((db) => selectDueEvents(db, { limit: 500, exceptTopics: [] }))
-  expect(indexesOf(poll)).toContain('ix_outbox_pending')
-  expect(poll['Shared Hit Blocks'] + poll['Shared Read Blocks']).toBeLessThan(200)
-  const prune = await explain((db) => deleteSettledEvents(db, sevenDaysMs))
-  expect(indexesOf(prune)).toContain('ix_outbox_finished')
-  expect(prune['Shared Hit Blocks'] + prune['Shared Read Blocks']).toBeLessThan(200)
-}, 240_000)
