@@ -1,0 +1,132 @@
+/** What an operator does with jobs and queues. Each id is one atomic move of its own. */
+
+import type { JobFilter } from './job-filter.js'
+import type { Refused } from './worker-port.js'
+
+export type CancelResult =
+  /** It had not begun: a dead letter now (Cancelled). */
+  | { readonly outcome: 'cancelled' }
+  /** It runs: its worker learns of it by the next heartbeat. A handler that ends first has ended. */
+  | { readonly outcome: 'requested' }
+  /** No live job has the id. */
+  | { readonly outcome: 'not-live' }
+  | Refused
+
+export type ResurrectResult =
+  | { readonly outcome: 'resurrected' }
+  | { readonly outcome: 'not-dead' }
+  /** A live job has taken its idempotency key meanwhile; the dead one stays where it is. */
+  | { readonly outcome: 'key-taken'; readonly by: string }
+  | Refused
+
+export type PriorityResult = { readonly outcome: 'changed' } | { readonly outcome: 'not-pending' }
+
+export interface JobEdits {
+  /** JSON text. */
+  readonly payload?: string
+  readonly tags?: readonly string[]
+  readonly priority?: number
+}
+
+export interface QueueSettings {
+  readonly paused: boolean
+  /** Fetched and Processing jobs at most, among all instances; undefined: no limit. */
+  readonly maxWorkers: number | undefined
+  /** undefined: the caller's of `rescue`. */
+  readonly zombieTimeoutMs: number | undefined
+  /** Longest run; undefined: the worker's own default. */
+  readonly timeoutMs: number | undefined
+}
+
+/** What is absent stays as it is; null takes a limit away. */
+export interface QueueChanges {
+  readonly paused?: boolean
+  /** 1 to 10000. */
+  readonly maxWorkers?: number | null
+  readonly zombieTimeoutMs?: number | null
+  readonly timeoutMs?: number | null
+}
+
+export interface BulkPreview {
+  /** Jobs that the filter finds. */
+  readonly matched: number
+  /** What would be done now: `matched`, or the cap. */
+  readonly willAffect: number
+  /** The first few that would be met. */
+  readonly sampleIds: readonly string[]
+}
+
+export type BulkAction =
+  /** Of live jobs. */
+  | { readonly kind: 'cancel'; readonly reason: string }
+  /** Of dead letters, unchanged. */
+  | { readonly kind: 'resurrect' }
+  /** Deletes dead letters for good. */
+  | { readonly kind: 'purge' }
+
+export interface BulkRequest {
+  readonly action: BulkAction
+  readonly filter: JobFilter
+  /** Jobs at most, 1 to `bulkCap`; oldest first. */
+  readonly cap: number
+}
+
+export interface BulkResult {
+  /** Moved, requested or deleted. */
+  readonly affected: number
+  /** Found, but moved on meanwhile, refused, or their key taken. */
+  readonly left: number
+}
+
+/** One bulk action touches no more than this: what is larger is done in several, each looked at. */
+export const bulkCap = 1_000
+
+export interface OperatorPort {
+  /**
+   * Pending or Fetched → Cancelled at once (a later start of the worker that had fetched it is stale);
+   * for Processing a request that stays until the run ends.
+   */
+  cancel(
+    ids: readonly string[],
+    by: { readonly by: string; readonly reason: string },
+  ): Promise<readonly CancelResult[]>
+
+  /**
+   * Dead letter → Pending, due now: attempts 0, its age begins anew, edits applied, `by` on record;
+   * a checkpoint stays.
+   *
+   * @throws ChokaqError before anything is changed where an edit breaks a limit.
+   */
+  resurrect(
+    ids: readonly string[],
+    request: { readonly by: string; readonly edits?: JobEdits },
+  ): Promise<readonly ResurrectResult[]>
+
+  /** Of Pending jobs only. @throws ChokaqError PRIORITY_OUT_OF_RANGE */
+  setPriority(
+    ids: readonly string[],
+    request: { readonly by: string; readonly priority: number },
+  ): Promise<readonly PriorityResult[]>
+
+  previewBulk(request: BulkRequest): Promise<BulkPreview>
+
+  /** Not atomic as a whole: item by item, in small batches. */
+  applyBulk(request: BulkRequest & { readonly by: string }): Promise<BulkResult>
+
+  /**
+   * Makes the queue's row where there is none. Lowering MaxWorkers ends no run: nothing more is
+   * fetched until enough have ended. Pausing is seen by the next fetch and the next start.
+   *
+   * @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID
+   */
+  changeQueue(
+    name: string,
+    changes: QueueChanges,
+    request: { readonly by: string },
+  ): Promise<QueueSettings>
+
+  /** First values: queues that have a row already are left alone. */
+  seedQueues(
+    queues: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[],
+  ): Promise<void>
+}

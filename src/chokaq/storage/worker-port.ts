@@ -1,0 +1,130 @@
+/**
+ * What a worker does with jobs: fetch, start, keep alive, settle.
+ *
+ * Each item of a batch is one atomic move of its own: one that is stale or refused leaves the others
+ * untouched. Answers come in the order of the items. A call that throws has met trouble with the
+ * storage itself (connection lost, …): some of its moves may have been made. Settling once more is
+ * safe then: a move that this lease has already made answers `moved` again and counts nothing twice.
+ */
+
+import type { FetchedJob, Lease } from '../jobs/job.js'
+import type { FailureReason } from '../kernel/failure.js'
+
+/** Not this lease's to move: settled, taken away, given to another. Nothing was changed. */
+export interface Stale {
+  readonly outcome: 'stale'
+}
+
+/** The storage refused this one item (a constraint, a trigger): it is as before. */
+export interface Refused {
+  readonly outcome: 'refused'
+  readonly error: unknown
+}
+
+export type MoveResult = { readonly outcome: 'moved' } | Stale | Refused
+
+export type StartResult =
+  | {
+      readonly outcome: 'started'
+      /** Runs begun, this one among them, ≥ 1. */
+      readonly attempt: number
+      /** The queue's limit for one run; undefined where it has none. */
+      readonly timeoutMs: number | undefined
+    }
+  /** The queue was paused after the fetch: the job is still Fetched, give it back. */
+  | { readonly outcome: 'paused' }
+  | Stale
+  | Refused
+
+export type HeartbeatResult =
+  | { readonly outcome: 'alive' }
+  /** Alive, but an operator wants it ended: abort the handler, then `deadLetter` as Cancelled. */
+  | { readonly outcome: 'cancel-requested'; readonly by: string; readonly reason: string }
+  | Stale
+
+export type RetryResult =
+  | MoveResult
+  /** An operator had asked for its end: it is a dead letter (Cancelled) instead. */
+  | { readonly outcome: 'cancelled' }
+
+export interface FetchRequest {
+  /** Of this worker's life: unique among all that share the storage, at most 128 characters. */
+  readonly owner: string
+  /** Jobs at most, ≥ 1. */
+  readonly limit: number
+  /** Only from these queues; all, where nothing is said. */
+  readonly queues?: readonly string[]
+}
+
+export interface WorkerPort {
+  /**
+   * Takes up to `limit` due jobs (Pending → Fetched): by priority, then the longest due, then id,
+   * across all queues. Jobs of paused queues are not seen. Of a queue with MaxWorkers never so many
+   * that more than that are Fetched or Processing among all owners, also with fetchers at once (one
+   * of them may then get fewer than there would be room for); a full queue takes no place from the
+   * others. Burns no attempt.
+   */
+  fetch(request: FetchRequest): Promise<readonly FetchedJob[]>
+
+  /** Fetched → Processing; burns an attempt and begins the heartbeat. The gate before any handler. */
+  start(leases: readonly Lease[]): Promise<readonly StartResult[]>
+
+  /**
+   * Says that the owner lives and has these jobs, Fetched or Processing, and stores their progress
+   * (0 to 100, where given). `stale` means that the job is no longer the owner's: abort it.
+   */
+  heartbeat(
+    beats: readonly { readonly lease: Lease; readonly progress?: number }[],
+  ): Promise<readonly HeartbeatResult[]>
+
+  /**
+   * Leaves a JSON text with a job that is Processing, for later runs of the same job, a resurrected
+   * one's too. False: stale, nothing stored.
+   *
+   * @throws ChokaqError CHECKPOINT_INVALID where it is no JSON or larger than a payload may be.
+   */
+  saveCheckpoint(lease: Lease, checkpoint: string): Promise<boolean>
+
+  /** Processing → Succeeded, into the archive. `durationMs` ≥ 0, of this run. */
+  succeed(
+    items: readonly { readonly lease: Lease; readonly durationMs: number }[],
+  ): Promise<readonly MoveResult[]>
+
+  /**
+   * Processing → Pending, due after `delayMs`. The attempt stays burnt unless `refundAttempt` says
+   * that the run was ended from outside (shutdown), and not by its own failure.
+   */
+  retry(
+    items: readonly {
+      readonly lease: Lease
+      readonly delayMs: number
+      readonly error: string
+      readonly refundAttempt?: boolean
+    }[],
+  ): Promise<readonly RetryResult[]>
+
+  /**
+   * Fetched or Processing → Failed, or Cancelled where that is the reason. `details` is the failure in
+   * full; what can't be stored is cleaned and the rest cut at `limits.detailsLength`.
+   */
+  deadLetter(
+    items: readonly {
+      readonly lease: Lease
+      readonly reason: Exclude<FailureReason, 'Zombie'>
+      readonly details: string
+      /** Of this run, where one had begun. */
+      readonly durationMs?: number
+    }[],
+  ): Promise<readonly MoveResult[]>
+
+  /** Fetched → Pending, no attempt burnt; due after `delayMs` (an open circuit), else as it was. */
+  giveBack(
+    items: readonly { readonly lease: Lease; readonly delayMs?: number }[],
+  ): Promise<readonly MoveResult[]>
+
+  /**
+   * The newest archived job of this type and idempotency key: the memory of what is done that
+   * outlasts the hot table, as long as the archive is kept.
+   */
+  findSucceeded(type: string, idempotencyKey: string): Promise<{ readonly id: string } | undefined>
+}
