@@ -1,0 +1,104 @@
+/**
+ * How many may work at once, changeable while they do: raising the limit lets waiters in at once;
+ * lowering it stops nobody, the next ones wait until enough have left.
+ *
+ * First come, first served. A permit is an object that can be given back only once, so a release too
+ * many can't let in one too many.
+ */
+
+export interface Permit {
+  /** Later calls do nothing. */
+  release(): void
+}
+
+export interface ConcurrencyLimiter {
+  /** ≥ 0; 0 lets nobody in. */
+  readonly limit: number
+  /** Permits out now; above `limit` for a while after it was lowered. */
+  readonly active: number
+  readonly waiting: number
+  /** Places free now, ≥ 0; none while somebody waits. */
+  readonly free: number
+  /** A permit, or undefined where there is none free or others wait for one. */
+  tryAcquire(): Permit | undefined
+  /** Waits for a permit. Rejects with the signal's reason when that is aborted first. */
+  acquire(signal?: AbortSignal): Promise<Permit>
+  /** @throws RangeError unless it is a whole number ≥ 0 */
+  setLimit(limit: number): void
+}
+
+export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimiter {
+  let limit = checked(initialLimit)
+  let active = 0
+  // A Set keeps the order of arrival and lets one in the middle go away at no cost.
+  const waiters = new Set<(permit: Permit) => void>()
+
+  const permit = (): Permit => {
+    let released = false
+    active += 1
+    return {
+      release() {
+        if (released) return
+        released = true
+        active -= 1
+        admit()
+      },
+    }
+  }
+
+  const admit = (): void => {
+    for (const waiter of waiters) {
+      if (active >= limit) return
+      waiters.delete(waiter)
+      waiter(permit())
+    }
+  }
+
+  const tryAcquire = (): Permit | undefined =>
+    active < limit && waiters.size === 0 ? permit() : undefined
+
+  return {
+    get limit() {
+      return limit
+    },
+    get active() {
+      return active
+    },
+    get waiting() {
+      return waiters.size
+    },
+    get free() {
+      return waiters.size > 0 ? 0 : Math.max(0, limit - active)
+    },
+    tryAcquire,
+    acquire(signal) {
+      return new Promise((resolve, reject) => {
+        signal?.throwIfAborted()
+        const got = tryAcquire()
+        if (got !== undefined) {
+          resolve(got)
+          return
+        }
+        const onAbort = (): void => {
+          waiters.delete(waiter)
+          reject(signal?.reason as Error)
+        }
+        const waiter = (late: Permit): void => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve(late)
+        }
+        waiters.add(waiter)
+        signal?.addEventListener('abort', onAbort, { once: true })
+      })
+    },
+    setLimit(next) {
+      limit = checked(next)
+      admit()
+    },
+  }
+}
+
+function checked(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 0) return limit
+  throw new RangeError(`A concurrency limit is a whole number from 0 up, not ${limit}`)
+}
