@@ -10,7 +10,7 @@ import {
   createTestRelay,
   type TestRelay,
 } from '../integration/outbox/relay-fixtures.js'
-import { describeWithKafka, kafkaClient, readTopic } from '../support/kafka.js'
+import { createTopic, describeWithKafka, readTopic } from '../support/kafka.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 
@@ -29,24 +29,15 @@ describeWithKafka('the relay, on three brokers', () => {
   beforeAll(async () => {
     kafka = await startLocalKafka({ nodes: 3 })
     // A neighbour without replicas: while its broker is away it has no leader, as others' topics do.
-    await createReplicated('neighbour', 1)
+    await createTopic({ brokers: kafka.brokers, partitions: 3, replicas: 1 })
   }, 240_000)
   afterAll(() => kafka.stop())
 
   beforeEach(async () => {
-    topic = `status-${randomUUID()}`
-    await createReplicated(topic, 3)
+    topic = await createTopic({ brokers: kafka.brokers, partitions: 3 })
     await database().query('truncate messenger.outbox_events')
     deals = Array.from({ length: 20 }, () => randomUUID())
   })
-
-  async function createReplicated(name: string, replicationFactor: number): Promise<void> {
-    const admin = (await kafkaClient(kafka.brokers)).admin()
-    await admin.connect()
-    const spec = { topic: name, numPartitions: 3, replicationFactor }
-    await admin.createTopics({ waitForLeaders: true, topics: [spec] })
-    await admin.disconnect()
-  }
 
   function startRelay(): TestRelay {
     const publisher = createTestKafkaPublisher(kafka.brokers, { sendTimeoutMs: 15_000 })

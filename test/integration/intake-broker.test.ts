@@ -2,19 +2,13 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { startLocalKafka, type LocalKafka } from '../../src/demo/servers/local-kafka.js'
-import { describeWithKafka } from '../support/kafka.js'
+import { createTopic, describeWithKafka } from '../support/kafka.js'
 import { Rival, untilBlocked } from '../support/rival.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { dealCreated } from './intake-fixtures.js'
-import {
-  deals,
-  newTopic,
-  produce,
-  useIntakeBench,
-  type TestIntake,
-} from './intake-kafka-fixtures.js'
+import { deals, produce, useIntakeBench, type TestIntake } from './intake-kafka-fixtures.js'
 
 /** A first group, an outage and its end each take seconds, on a busy machine many. */
 vi.setConfig({ testTimeout: 90_000 })
@@ -37,7 +31,7 @@ describeWithKafka('the intake and its broker', () => {
     await proxy.stop()
   })
   beforeEach(async () => {
-    topic = await newTopic({ brokers: kafka.brokers, partitions: 2 })
+    topic = await createTopic({ brokers: kafka.brokers, partitions: 2 })
   })
   afterEach(() => proxy.resume())
 

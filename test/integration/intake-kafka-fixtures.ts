@@ -8,7 +8,7 @@ import { createIntake, type Intake } from '../../src/intake/intake.js'
 import { referenceChats } from '../../src/provisioning/reference-chats.js'
 import { createLogger } from '../../src/telemetry/logger.js'
 import { testRetryOptions, testTopic } from '../support/job.js'
-import { createTopic, kafkaBrokers, kafkaClient, type TopicOptions } from '../support/kafka.js'
+import { kafkaBrokers, kafkaClient } from '../support/kafka.js'
 import type { TestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { dealCreated, type TestMessage } from './intake-fixtures.js'
@@ -156,11 +156,6 @@ function createTestIntake(seed: Required<IntakeSeed> & { readonly groupId: strin
     onEventWritten: () => undefined,
   })
   return { intake, said: (event) => lines.filter((line) => line['event'] === event) }
-}
-
-/** A broker that has just started, on a busy machine, may not know the topic yet that it has made. */
-export function newTopic(options: TopicOptions = {}): Promise<string> {
-  return waitFor('a topic', () => createTopic(options))
 }
 
 export function deals(n: number): TestMessage[] {

@@ -2,13 +2,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
-import { describeWithKafka, kafkaClient } from '../support/kafka.js'
+import { createTopic, describeWithKafka } from '../support/kafka.js'
 import { Rival, untilBlocked } from '../support/rival.js'
 import { startTcpProxy } from '../support/tcp-proxy.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { dealCreated } from './intake-fixtures.js'
-import { deals, newTopic, produce, useIntakeBench } from './intake-kafka-fixtures.js'
+import { deals, produce, useIntakeBench } from './intake-kafka-fixtures.js'
 
 /** A first group, an outage and its end each take seconds, on a busy machine many. */
 vi.setConfig({ testTimeout: 90_000 })
@@ -18,7 +18,7 @@ const bench = useIntakeBench(database)
 
 describeWithKafka('the intake', () => {
   it('takes in what was there before it, in several partitions, and parks what it must', async () => {
-    const topic = await newTopic({ partitions: 3 })
+    const topic = await createTopic({ partitions: 3 })
     const nonsense = { ...dealCreated(), value: Buffer.from('nonsense') }
     await produce(topic, [...deals(30), nonsense, ...deals(30)])
     const intake = await bench.start({ topic })
@@ -31,7 +31,7 @@ describeWithKafka('the intake', () => {
   })
 
   it('does not commit a message whose transaction is open, and a stop ends it whole', async () => {
-    const topic = await newTopic()
+    const topic = await createTopic()
     const held = dealCreated()
     await produce(topic, [...deals(1), held, ...deals(1)])
     const rival = await Rival.begin(database().adminUrl)
@@ -56,10 +56,7 @@ describeWithKafka('the intake', () => {
     const topic = `test.late.${randomBytes(4).toString('hex')}`
     const intake = await bench.start({ topic })
     await waitFor('the report', () => intake.failure()?.includes('UNKNOWN_TOPIC') === true)
-    const admin = (await kafkaClient()).admin()
-    await admin.connect()
-    await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 1 }] })
-    await admin.disconnect()
+    await createTopic({ topic })
     await produce(topic, deals(1))
     await bench.untilReady(1)
     expect(intake.failure()).toBeUndefined()
@@ -68,7 +65,7 @@ describeWithKafka('the intake', () => {
   })
 
   it('commits nothing while the database is away, and goes on after it', async () => {
-    const topic = await newTopic({ partitions: 2 })
+    const topic = await createTopic({ partitions: 2 })
     const postgres = await startTcpProxy({ target: Number(new URL(database().url).port) })
     bench.afterwards(() => postgres.stop())
     const url = new URL(database().url)
@@ -89,7 +86,7 @@ describeWithKafka('the intake', () => {
   })
 
   it('shares the partitions with a second one, and takes over when that one leaves', async () => {
-    const topic = await newTopic({ partitions: 4 })
+    const topic = await createTopic({ partitions: 4 })
     await bench.start({ topic })
     await produce(topic, deals(20))
     const second = await bench.start({ topic })

@@ -5,12 +5,12 @@ import { sql } from 'kysely'
 import { afterEach, expect, it, vi } from 'vitest'
 import { startCli, type RunningCli } from '../support/cli.js'
 import { dealState, readyDeal } from '../support/deals.js'
-import { describeWithKafka, kafkaBrokers, readTopic } from '../support/kafka.js'
+import { createTopic, describeWithKafka, kafkaBrokers, readTopic } from '../support/kafka.js'
 import { Rival, untilBlocked } from '../support/rival.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { dealCreated } from './intake-fixtures.js'
-import { deals, newTopic, produce } from './intake-kafka-fixtures.js'
+import { deals, produce } from './intake-kafka-fixtures.js'
 
 /** Two starts and a takeover. */
 vi.setConfig({ testTimeout: 3 * 40_000 })
@@ -41,7 +41,7 @@ interface Topics {
 
 async function topics(): Promise<Topics> {
   const groupId = `test.${randomBytes(6).toString('hex')}`
-  return { from: await newTopic({ partitions: 2 }), to: await newTopic(), groupId }
+  return { from: await createTopic({ partitions: 2 }), to: await createTopic(), groupId }
 }
 
 async function serve({ from, to, groupId }: Topics): Promise<RunningCli> {

@@ -7,6 +7,7 @@ import { Kafka, logLevel, type IHeaders, type KafkaMessage } from 'kafkajs'
 import { describe, inject } from 'vitest'
 import { mustRun } from './must-run.js'
 import type { KafkaAnswer } from './shared-kafka.js'
+import { waitFor } from './wait-for.js'
 
 const offer = inject('kafka')
 
@@ -42,25 +43,32 @@ export async function kafkaClient(of?: readonly string[]): Promise<Kafka> {
 }
 
 export interface TopicOptions {
+  /** Left out, it gets a name that no other test has. */
+  readonly topic?: string
   readonly partitions?: number
+  readonly replicas?: number
   /** Topic settings, such as {'max.message.bytes': '1000'}. */
   readonly config?: Readonly<Record<string, string>>
   /** Of another cluster than the run's own. */
   readonly brokers?: readonly string[]
 }
 
-/** Makes a topic that no other test has, and returns its name once every partition has a leader. */
+/** Makes a topic and returns its name once every partition has a leader. */
 export async function createTopic(options: TopicOptions = {}): Promise<string> {
-  const topic = `test.${randomBytes(6).toString('hex')}`
+  const topic = options.topic ?? `test.${randomBytes(6).toString('hex')}`
+  const numPartitions = options.partitions ?? 1
   const admin = (await kafkaClient(options.brokers)).admin()
   await admin.connect()
   try {
     await admin.createTopics({
-      waitForLeaders: true,
+      // kafkajs's own wait ends with an error where a broker has not heard of the topic yet, as one
+      // that has just started may not have.
+      waitForLeaders: false,
       topics: [
         {
           topic,
-          numPartitions: options.partitions ?? 1,
+          numPartitions,
+          replicationFactor: options.replicas ?? brokersDefault,
           configEntries: Object.entries(options.config ?? {}).map(([name, value]) => ({
             name,
             value,
@@ -68,11 +76,23 @@ export async function createTopic(options: TopicOptions = {}): Promise<string> {
         },
       ],
     })
+    await waitFor(`topic ${topic}`, async () => {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+      const partitions = topics[0]?.partitions ?? []
+      return (
+        partitions.length === numPartitions && partitions.every(({ leader }) => leader !== noLeader)
+      )
+    })
   } finally {
     await admin.disconnect()
   }
   return topic
 }
+
+/** As many replicas as the cluster gives a topic of which nothing is said. */
+const brokersDefault = -1
+/** What Kafka's metadata says of a partition that nobody leads. */
+const noLeader = -1
 
 export interface TopicMessage {
   readonly partition: number

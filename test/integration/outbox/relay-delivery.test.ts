@@ -1,60 +1,37 @@
 /** What the relay delivers: bytes, order, isolation of what can't go out. */
 
 import { randomUUID } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
-import { createTopic, describeWithKafka, kafkaBrokers, readTopic } from '../../support/kafka.js'
+import { expect, test } from 'vitest'
+import { createTopic, describeWithKafka, readTopic } from '../../support/kafka.js'
 import { useTestDatabase } from '../../support/test-database.js'
 import { waitFor } from '../../support/wait-for.js'
-import {
-  appendEvent,
-  createTestKafkaPublisher,
-  createTestRelay,
-  insertRaw,
-  outboxState,
-  type TestRelay,
-} from './relay-fixtures.js'
+import { insertRaw, outboxState, useRelayBench } from './relay-fixtures.js'
 
 const database = useTestDatabase()
 
 describeWithKafka('the relay', () => {
-  let topic: string
-  beforeEach(async () => {
-    topic = await createTopic({ partitions: 3 })
-    await database().query('truncate messenger.outbox_events')
-  })
-
-  async function startRelay(
-    options: { maxAttempts?: number; topic?: string } = {},
-  ): Promise<TestRelay> {
-    const publisher = createTestKafkaPublisher(await kafkaBrokers())
-    const test = createTestRelay(database(), { topic, publisher, ...options })
-    test.relay.start()
-    return test
-  }
-
-  const published = async (id: string): Promise<boolean> =>
-    (await outboxState(database(), id)).state === 'published'
+  const bench = useRelayBench(database)
+  const { startRelay, append, isPublished } = bench
 
   test('sends key, value, headers and timestamp byte for byte as the contract says', async () => {
     const chatId = randomUUID()
     const correlationId = randomUUID()
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-    const event = await appendEvent(database(), {
-      topic,
+    const event = await append({
       chatId,
       status: 'Ready',
       correlationId,
       traceparent,
     })
     await startRelay()
-    await waitFor('the event', () => published(event.id))
+    await waitFor('the event', () => isPublished(event.id))
     const { seq } = await outboxState(database(), event.id)
     const [row] = await database().query<{ payload: string; at: string }>(
       `select payload::text, to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS') as at
        from messenger.outbox_events`,
     )
     const occurredAt = String(row?.at)
-    const [record, ...others] = await readTopic(topic)
+    const [record, ...others] = await readTopic(bench.topic)
     expect(others).toEqual([])
     expect(record?.key).toBe(event.dealId)
     expect(String(record?.value)).toBe(
@@ -79,14 +56,14 @@ describeWithKafka('the relay', () => {
   })
 
   test('P6: without correlation id and traceparent those headers are absent', async () => {
-    const event = await appendEvent(database(), { topic })
-    await insertRaw(database(), { topic, traceparent: '' })
+    const event = await append()
+    await insertRaw(database(), { topic: bench.topic, traceparent: '' })
     await startRelay()
     const records = await waitFor('both', async () => {
-      const all = await readTopic(topic)
+      const all = await readTopic(bench.topic)
       return all.length === 2 && all
     })
-    expect(await published(event.id)).toBe(true)
+    expect(await isPublished(event.id)).toBe(true)
     for (const { headers } of records) {
       expect(Object.keys(headers)).not.toContain('traceparent')
       expect(Object.keys(headers)).not.toContain('correlation-id')
@@ -94,16 +71,14 @@ describeWithKafka('the relay', () => {
   })
 
   test('P4: an event that can’t be sent is parked, the others flow', async () => {
-    topic = await createTopic({ config: { 'max.message.bytes': '5000' } })
+    bench.topic = await createTopic({ config: { 'max.message.bytes': '5000' } })
     const large = await insertRaw(database(), {
-      topic,
+      topic: bench.topic,
       payload: `{"DealId":"${randomUUID()}",${' '.repeat(6_000)}"Status":"Failed","OccurredAt":"2026-01-02T03:04:05Z"}`,
     })
-    const others = await Promise.all(
-      Array.from({ length: 20 }, () => appendEvent(database(), { topic })),
-    )
+    const others = await Promise.all(Array.from({ length: 20 }, () => append()))
     const { said, counted } = await startRelay({ maxAttempts: 2 })
-    for (const { id } of others) await waitFor('the others', () => published(id))
+    for (const { id } of others) await waitFor('the others', () => isPublished(id))
     await waitFor(
       'the parking',
       async () => (await outboxState(database(), large)).state === 'parked',
@@ -114,7 +89,7 @@ describeWithKafka('the relay', () => {
     })
     expect(said('outbox parked')).toMatchObject([{ eventId: large, attempts: 2 }])
     expect(counted).toEqual({ published: 20, staleMarks: 0, parked: 1 })
-    expect(new Set((await readTopic(topic)).map(({ key }) => key)).size).toBe(20)
+    expect(new Set((await readTopic(bench.topic)).map(({ key }) => key)).size).toBe(20)
   })
 
   test.each([
@@ -124,10 +99,10 @@ describeWithKafka('the relay', () => {
     ['a payload that is no object', { payload: '"\\ud800"' }, 'PAYLOAD_INVALID'],
     ['a topic that can’t be', { topic: 'no topic' }, 'TOPIC_INVALID'],
   ])('P5: %s parks with a reason, the rest is published', async (_, fault, reason) => {
-    const unreadable = await insertRaw(database(), { topic, ...fault })
-    const good = await appendEvent(database(), { topic })
+    const unreadable = await insertRaw(database(), { topic: bench.topic, ...fault })
+    const good = await append()
     await startRelay({ maxAttempts: 1 })
-    await waitFor('the good one', () => published(good.id))
+    await waitFor('the good one', () => isPublished(good.id))
     await waitFor(
       'the parking',
       async () => (await outboxState(database(), unreadable)).state === 'parked',
@@ -136,10 +111,8 @@ describeWithKafka('the relay', () => {
   })
 
   test('P7: a batch too large in sum is split, all are published', async () => {
-    topic = await createTopic({ config: { 'max.message.bytes': '4000' } })
-    const events = await Promise.all(
-      Array.from({ length: 64 }, () => appendEvent(database(), { topic })),
-    )
+    bench.topic = await createTopic({ config: { 'max.message.bytes': '4000' } })
+    const events = await Promise.all(Array.from({ length: 64 }, () => append()))
     const { counted } = await startRelay()
     await waitFor('all', () => counted.published === 64)
     for (const { id } of events) {

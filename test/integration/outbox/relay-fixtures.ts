@@ -1,7 +1,8 @@
 /** The relay and its publishers as production puts them together, with log and counts kept. */
 
 import { randomUUID } from 'node:crypto'
-import { afterEach } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
+import type { KafkaOptions } from '../../../src/config/config.js'
 import { appendDealChatStatusChanged } from '../../../src/outbox/append-event.js'
 import { KafkaPublisher } from '../../../src/outbox/kafka-publisher.js'
 import type { Publisher } from '../../../src/outbox/publisher.js'
@@ -9,6 +10,7 @@ import { OutboxRelay } from '../../../src/outbox/relay.js'
 import type { RelayDependencies, RelayOptions } from '../../../src/outbox/relay-options.js'
 import type { ProvisionStatus } from '../../../src/postgres/schema.js'
 import { createLogger } from '../../../src/telemetry/logger.js'
+import { createTopic, kafkaBrokers } from '../../support/kafka.js'
 import type { TestDatabase } from '../../support/test-database.js'
 
 export interface EventSeed {
@@ -152,18 +154,48 @@ export const plainKafka = {
 
 export const silentLog = createLogger({ level: 'silent' })
 
-/** A publisher to these brokers, closed after the test. */
+/** A publisher to these brokers, or by this access to them, closed after the test. */
 export function createTestKafkaPublisher(
-  brokers: readonly string[],
+  to: readonly string[] | KafkaOptions,
   { sendTimeoutMs = 3_000 }: { sendTimeoutMs?: number } = {},
 ): KafkaPublisher {
   const publisher = new KafkaPublisher({
-    kafka: { ...plainKafka, brokers },
+    kafka: 'brokers' in to ? to : { ...plainKafka, brokers: to },
     sendTimeoutMs,
     log: silentLog,
   })
   stops.push(() => publisher.close())
   return publisher
+}
+
+/** A relay to the run's own broker, and what its tests ask again and again. */
+export interface RelayBench {
+  /** A new one for each test, with three partitions; a test may put another in its place. */
+  topic: string
+  /** Starts a relay that is stopped after the test. */
+  readonly startRelay: (options?: { maxAttempts?: number }) => Promise<TestRelay>
+  readonly append: (seed?: Partial<EventSeed>) => Promise<SeededEvent>
+  readonly isPublished: (id: string) => Promise<boolean>
+}
+
+/** Registers the hooks: before each test the outbox is empty. Call it inside describeWithKafka. */
+export function useRelayBench(database: () => TestDatabase): RelayBench {
+  const bench: RelayBench = {
+    topic: '',
+    startRelay: async (options = {}) => {
+      const publisher = createTestKafkaPublisher(await kafkaBrokers())
+      const test = createTestRelay(database(), { topic: bench.topic, publisher, ...options })
+      test.relay.start()
+      return test
+    },
+    append: (seed = {}) => appendEvent(database(), { topic: bench.topic, ...seed }),
+    isPublished: async (id) => (await outboxState(database(), id)).state === 'published',
+  }
+  beforeEach(async () => {
+    bench.topic = await createTopic({ partitions: 3 })
+    await database().query('truncate messenger.outbox_events')
+  })
+  return bench
 }
 
 export function keptLog(): {
