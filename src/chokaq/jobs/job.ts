@@ -12,13 +12,13 @@ export interface NewJob {
   /** JSON text. */
   readonly payload: string
   /** 0 to 100, higher first; 10 where nothing is said. */
-  readonly priority?: number
+  readonly priority?: number | undefined
   /** Milliseconds, ≥ 0, from the storage's now until the job may be fetched. */
-  readonly delayMs?: number
+  readonly delayMs?: number | undefined
   /** At most one live job has it; a second one is not enqueued, and the first one's id returned. */
-  readonly idempotencyKey?: string
-  readonly tags?: readonly string[]
-  readonly createdBy?: string
+  readonly idempotencyKey?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly createdBy?: string | undefined
 }
 
 /**

@@ -13,6 +13,6 @@ import type { OperatorPort } from './operator-port.js'
 import type { ReadingPort } from './reading-port.js'
 import type { WorkerPort } from './worker-port.js'
 
-/** @typeParam Trx the caller's transaction that `enqueue` takes part in; never, where there is none. */
+/** @typeParam Trx the caller's transaction that some calls take part in; never, where there is none. */
 export interface JobStorage<Trx = never>
-  extends EnqueuePort<Trx>, WorkerPort, MaintenancePort, OperatorPort, ReadingPort {}
+  extends EnqueuePort<Trx>, WorkerPort<Trx>, MaintenancePort, OperatorPort, ReadingPort {}

@@ -23,9 +23,9 @@ export type PriorityResult = { readonly outcome: 'changed' } | { readonly outcom
 
 export interface JobEdits {
   /** JSON text. */
-  readonly payload?: string
-  readonly tags?: readonly string[]
-  readonly priority?: number
+  readonly payload?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly priority?: number | undefined
 }
 
 export interface QueueSettings {
@@ -40,11 +40,11 @@ export interface QueueSettings {
 
 /** What is absent stays as it is; null takes a limit away. */
 export interface QueueChanges {
-  readonly paused?: boolean
+  readonly paused?: boolean | undefined
   /** 1 to 10000. */
-  readonly maxWorkers?: number | null
-  readonly zombieTimeoutMs?: number | null
-  readonly timeoutMs?: number | null
+  readonly maxWorkers?: number | null | undefined
+  readonly zombieTimeoutMs?: number | null | undefined
+  readonly timeoutMs?: number | null | undefined
 }
 
 export interface BulkPreview {
@@ -99,7 +99,7 @@ export interface OperatorPort {
    */
   resurrect(
     ids: readonly string[],
-    request: { readonly by: string; readonly edits?: JobEdits },
+    request: { readonly by: string; readonly edits?: JobEdits | undefined },
   ): Promise<readonly ResurrectResult[]>
 
   /** Of Pending jobs only. @throws ChokaqError PRIORITY_OUT_OF_RANGE */
@@ -127,6 +127,6 @@ export interface OperatorPort {
 
   /** First values: queues that have a row already are left alone. */
   seedQueues(
-    queues: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[],
+    queues: readonly { readonly name: string; readonly settings: QueueChanges }[],
   ): Promise<void>
 }

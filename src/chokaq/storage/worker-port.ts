@@ -53,10 +53,11 @@ export interface FetchRequest {
   /** Jobs at most, ≥ 1. */
   readonly limit: number
   /** Only from these queues; all, where nothing is said. */
-  readonly queues?: readonly string[]
+  readonly queues?: readonly string[] | undefined
 }
 
-export interface WorkerPort {
+/** @typeParam Trx the caller's transaction, where the storage has such a thing. */
+export interface WorkerPort<Trx = never> {
   /**
    * Takes up to `limit` due jobs (Pending → Fetched): by priority, then the longest due, then id,
    * across all queues. Jobs of paused queues are not seen. Of a queue with MaxWorkers never so many
@@ -74,16 +75,19 @@ export interface WorkerPort {
    * (0 to 100, where given). `stale` means that the job is no longer the owner's: abort it.
    */
   heartbeat(
-    beats: readonly { readonly lease: Lease; readonly progress?: number }[],
+    beats: readonly { readonly lease: Lease; readonly progress?: number | undefined }[],
   ): Promise<readonly HeartbeatResult[]>
 
   /**
    * Leaves a JSON text with a job that is Processing, for later runs of the same job, a resurrected
-   * one's too. False: stale, nothing stored.
+   * one's too. With `trx` it is stored when and only when the caller's transaction commits, together
+   * with the work that it speaks of, and the job stays this lease's until then.
+   *
+   * False: stale, nothing stored; the caller rolls its transaction back, for the work is another's now.
    *
    * @throws ChokaqError CHECKPOINT_INVALID where it is no JSON or larger than a payload may be.
    */
-  saveCheckpoint(lease: Lease, checkpoint: string): Promise<boolean>
+  saveCheckpoint(lease: Lease, checkpoint: string, trx?: Trx): Promise<boolean>
 
   /** Processing → Succeeded, into the archive. `durationMs` ≥ 0, of this run. */
   succeed(
@@ -99,7 +103,7 @@ export interface WorkerPort {
       readonly lease: Lease
       readonly delayMs: number
       readonly error: string
-      readonly refundAttempt?: boolean
+      readonly refundAttempt?: boolean | undefined
     }[],
   ): Promise<readonly RetryResult[]>
 
@@ -113,13 +117,13 @@ export interface WorkerPort {
       readonly reason: Exclude<FailureReason, 'Zombie'>
       readonly details: string
       /** Of this run, where one had begun. */
-      readonly durationMs?: number
+      readonly durationMs?: number | undefined
     }[],
   ): Promise<readonly MoveResult[]>
 
   /** Fetched → Pending, no attempt burnt; due after `delayMs` (an open circuit), else as it was. */
   giveBack(
-    items: readonly { readonly lease: Lease; readonly delayMs?: number }[],
+    items: readonly { readonly lease: Lease; readonly delayMs?: number | undefined }[],
   ): Promise<readonly MoveResult[]>
 
   /**

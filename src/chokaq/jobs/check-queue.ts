@@ -1,0 +1,27 @@
+/** Refuses settings of a queue that can't be meant, before anything is stored. */
+
+import { ChokaqError } from '../errors.js'
+import type { QueueChanges } from '../storage/operator-port.js'
+import { limits } from './limits.js'
+
+/** @throws ChokaqError QUEUE_LIMIT_INVALID */
+export function checkQueueChanges(changes: QueueChanges): void {
+  const { min, max } = limits.maxWorkers
+  checkWhole('maxWorkers', changes.maxWorkers, min, max)
+  checkWhole('zombieTimeoutMs', changes.zombieTimeoutMs, 1, limits.delayMs)
+  checkWhole('timeoutMs', changes.timeoutMs, 1, limits.delayMs)
+}
+
+function checkWhole(
+  name: string,
+  value: number | null | undefined,
+  min: number,
+  max: number,
+): void {
+  if (value === undefined || value === null) return
+  if (Number.isInteger(value) && value >= min && value <= max) return
+  throw new ChokaqError(
+    'QUEUE_LIMIT_INVALID',
+    `${name} is a whole number from ${min} to ${max}, or null for none; not ${value}.`,
+  )
+}
