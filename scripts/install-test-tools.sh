@@ -7,6 +7,7 @@ tools=(
   'java_is_new_enough|openjdk-17-jre-headless'
   'command -v mvn|maven'
   'command -v pgbouncer|pgbouncer'
+  'command -v promtool && command -v prometheus|prometheus'
 )
 
 # Debian keeps servers in sbin, which an ordinary user's PATH may lack.
