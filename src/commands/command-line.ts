@@ -1,16 +1,15 @@
 /** The command line: parses, calls one function per command, turns errors into exit codes. */
 
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError } from 'commander'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
 import { demoCommand } from './demo.js'
+import type { ExitCode, SetExitCode } from './exit-code.js'
 import { migrateStatus, migrateUp } from './migrate.js'
-import { listCommand, requeueCommand, showCommand } from './provisions.js'
+import { parseCount } from './operator-options.js'
+import { addProvisions } from './provisions.js'
 import { runOnce } from './run-once.js'
 import { serve } from './serve.js'
-
-/** 0 done, 1 failed, 2 wrong use or configuration. */
-export type ExitCode = 0 | 1 | 2
 
 /**
  * Runs one command; never rejects, what went wrong is said on stderr in one message.
@@ -23,7 +22,7 @@ export async function runCommandLine(
   flush: () => Promise<void>,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0
-  const program = build(environment, flush, (code) => (exitCode = code))
+  const program = createProgram(environment, flush, (code) => (exitCode = code))
   try {
     await program.parseAsync([...args], { from: 'user' })
     return exitCode
@@ -46,11 +45,8 @@ function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
 
-function build(
-  environment: Environment,
-  flush: () => Promise<void>,
-  exit: (code: ExitCode) => void,
-): Command {
+/** All commands with their options, for documents and tests too; nothing runs before it parses. */
+function build(environment: Environment, flush: () => Promise<void>, exit: SetExitCode): Command {
   const program = new Command('chat-provision-retry')
     .description('Finishes every deal chat whose provisioning failed or hangs, and tells crm.')
     .exitOverride()
@@ -80,58 +76,16 @@ function build(
     .option('--json', 'print as JSON')
     .action((options: { json?: true }) => migrateStatus(environment, options))
 
-  const provisions = program
-    .command('provisions')
-    .description('look at provisions and re-enqueue them')
-  provisions
-    .command('list')
-    .description('the provisions that changed last')
-    .option('--poison', 'only those that are out of attempts')
-    .option('--status <status>', 'Provisioning, Ready or Failed', parseStatus)
-    .option('--limit <n>', 'rows at the most', parseLimit, 100)
-    .option('--json', 'print an array')
-    .action((options: Parameters<typeof listCommand>[1]) => listCommand(environment, options))
-  provisions
-    .command('show <deal-id>')
-    .description('one deal: its row, chat, participants, events and audit')
-    .option('--json', 'print as JSON')
-    .action((dealId: string, options: { json?: true }) => showCommand(environment, dealId, options))
-  provisions
-    .command('requeue [deal-ids...]')
-    .description('attempts = 0 and due now, for given deals or for all that are out of attempts')
-    .option('--poison', 'all that are out of attempts')
-    .requiredOption('--reason <text>', 'why; kept in the audit')
-    .requiredOption('--by <name>', 'who; kept in the audit')
-    .option('--dry-run', 'only say what would be done')
-    .option('--yes', 'do not ask before many')
-    .option('--json', 'print as JSON')
-    .action(async (dealIds: string[], options: Parameters<typeof requeueCommand>[2]) =>
-      exit(await requeueCommand(environment, dealIds, options)),
-    )
+  addProvisions(program, environment, exit)
 
   program
     .command('demo')
     .description('watch failed deals get their chat, on servers of its own')
-    .option('--deals <n>', 'how many deals', parseLimit, 200)
+    .option('--deals <n>', 'how many deals', parseCount, 200)
     .option('--from <file>', 'deals from a file, one JSON object per line')
     .option('--exit', 'end when all is done, instead of staying open')
     .action(async (options: Parameters<typeof demoCommand>[1]) =>
       exit(await demoCommand(environment, options)),
     )
   return program
-}
-
-function parseStatus(text: string): string {
-  const known = ['Provisioning', 'Ready', 'Failed']
-  const status = known.find((name) => name.toLowerCase() === text.toLowerCase())
-  if (status === undefined) throw new InvalidArgumentError(`It is one of ${known.join(', ')}.`)
-  return status
-}
-
-function parseLimit(text: string): number {
-  const n = Number(text)
-  if (!Number.isInteger(n) || n < 1 || n > 10_000) {
-    throw new InvalidArgumentError('It is a whole number from 1 to 10000.')
-  }
-  return n
 }

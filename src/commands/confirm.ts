@@ -9,17 +9,18 @@ const askAbove = 10
 /**
  * Returns if the operator agrees, or if there is little to ask about.
  *
+ * @param noun of what is counted, such as `deal`
  * @throws AppError USAGE where there is no terminal to ask on, or the answer is no
  */
-export async function confirmMany(count: number, verb: string): Promise<void> {
+export async function confirmMany(count: number, verb: string, noun: string): Promise<void> {
   if (count <= askAbove) return
   if (!process.stdin.isTTY) {
-    throw new AppError('USAGE', `This would ${verb} ${count} deals. Add --yes if that is meant.`)
+    throw new AppError('USAGE', `This would ${verb} ${count} ${noun}s. Add --yes if that is meant.`)
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const answer = await terminal.question(
-      `This will ${verb} ${count} deals. Type the number to go on: `,
+      `This will ${verb} ${count} ${noun}s. Type the number to go on: `,
     )
     if (answer.trim() !== String(count))
       throw new AppError('USAGE', 'Not confirmed; nothing changed.')

@@ -1,5 +1,7 @@
 /** What commands print: data on stdout, as JSON or as lines for a terminal. */
 
+import { fitCells, type TableFit } from './fit-cells.js'
+
 /** Writes one line and waits until a slow reader has taken it. */
 export function printLine(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -20,32 +22,42 @@ export function printFields(fields: Readonly<Record<string, unknown>>): Promise<
   return printLine(lines.join('\n'))
 }
 
+/**
+ * A table no wider than the terminal: the widest columns are cut, never a line wrapped. A file or a
+ * pipe gets all of it.
+ *
+ * @param whole names of columns that are no use cut, such as ids
+ */
 export function printTable(
   columns: readonly string[],
   rows: readonly (readonly unknown[])[],
+  whole: readonly string[] = [],
 ): Promise<void> {
-  return printLine(tableLines(columns, rows).join('\n'))
+  const width = process.stdout.isTTY ? process.stdout.columns : undefined
+  return printLine(tableLines(columns, rows, { width, whole }).join('\n'))
 }
 
-/** A table's lines, the header first; columns are as wide as their widest cell. */
+/** A table's lines, the header first; columns are as wide as their widest cell, or as fits. */
 export function tableLines(
   columns: readonly string[],
   rows: readonly (readonly unknown[])[],
+  fit: TableFit = {},
 ): string[] {
   const cells = [columns, ...rows].map((row) => row.map(cellText))
-  const widths = columns.map((_, column) =>
-    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
-  )
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  return fitCells(cells, fit).map((row) => row.join('  ').trimEnd())
 }
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '-'
   if (value instanceof Date) return value.toISOString()
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' ? harmless(value) : JSON.stringify(value)
+}
+
+/** What was stored may break a line, or steer the terminal. */
+function harmless(text: string): string {
+  return text.replace(/\p{Control}/gu, (control) => `\\x${hex(control)}`)
+}
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(2, '0')
 }

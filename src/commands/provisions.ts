@@ -1,115 +1,194 @@
-/** `provisions list|show|requeue`: talks to the database, so that it works with the service down. */
+/** `provisions list|show|requeue|reemit`: looks at provisions and acts on them. */
 
-import { AppError } from '../errors.js'
+import type { Command } from 'commander'
 import type { Environment } from '../config/read-options.js'
-import type { ProvisionStatus } from '../postgres/schema.js'
-import { listProvisions, showProvision } from '../provisioning/read-provisions.js'
-import { findPoison, requeueDeals } from '../provisioning/requeue.js'
-import { confirmMany } from './confirm.js'
+import { AppError } from '../errors.js'
+import { referenceChatView } from '../operations/chat-view.js'
+import { listProvisions, type ProvisionLine } from '../operations/list-provisions.js'
+import type { ProvisionContext, Targets } from '../operations/provision-command.js'
+import { readProvisionFilter, type ProvisionFilterInput } from '../operations/provision-filter.js'
+import { readUuid } from '../operations/read-input.js'
+import { countReemit, reemitProvisions } from '../operations/reemit-provisions.js'
+import { countRequeue, requeueProvisions } from '../operations/requeue-provisions.js'
+import { showProvision } from '../operations/show-provision.js'
+import { readAsOf } from '../provisioning/candidates.js'
+import { ageText, untilText } from './age.js'
+import { carryOut, type Change } from './carry-out.js'
+import type { SetExitCode } from './exit-code.js'
+import { printPage } from './list-page.js'
+import {
+  orderOf,
+  targetsOf,
+  withExamples,
+  withFilter,
+  withOrder,
+  withPage,
+  type ChangeOptions,
+  type OutputOptions,
+  type PageOptions,
+} from './operator-options.js'
 import { printFields, printJson, printLine, printTable } from './output.js'
 import { withDatabase } from './with-database.js'
 
-interface ListOptions {
-  readonly poison?: true
-  readonly status?: ProvisionStatus
-  readonly limit: number
-  readonly json?: true
-}
-
-export async function listCommand(environment: Environment, options: ListOptions): Promise<void> {
-  const rows = await withDatabase(environment, 'checked', (db, config) =>
-    listProvisions(
-      db,
-      { poison: options.poison === true, status: options.status, limit: options.limit },
-      config.retry.maxAttempts,
-    ),
-  )
-  if (options.json) return printJson(rows)
-  if (rows.length === 0) return printLine('No provisions match.')
-  await printTable(
-    ['deal', 'status', 'attempts', 'last error', 'next attempt', 'updated'],
-    rows.map((row) => [
-      row.dealId,
-      row.status,
-      row.attempts,
-      row.lastError,
-      row.nextAttemptAt,
-      row.updatedAt,
-    ]),
-  )
-}
-
-export async function showCommand(
+export function addProvisions(
+  program: Command,
   environment: Environment,
-  dealId: string,
-  options: { json?: true },
-): Promise<void> {
-  requireUuids([dealId])
-  const detail = await withDatabase(environment, 'checked', (db) => showProvision(db, dealId))
-  if (detail === undefined) {
-    throw new AppError(
-      'NOT_FOUND',
-      `There is no provision for deal ${dealId}. Did the deal-created consumer see the deal?`,
+  exit: SetExitCode,
+): Command {
+  const provisions = program
+    .command('provisions')
+    .description('look at provisions, and act on those that need a hand')
+
+  withExamples(
+    withPage(withFilter(provisions.command('list'))),
+    'provisions list --poison',
+    'provisions list --status Failed --error guard: --older-than 2h',
+  )
+    .description('the provisions that changed last')
+    .action((options: ProvisionFilterInput & PageOptions) => list(environment, options))
+
+  withExamples(
+    provisions.command('show <deal-id>'),
+    'provisions show 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00',
+  )
+    .description('one deal: its row, chat, participants, events and audit')
+    .option('--json', 'print as JSON')
+    .action((dealId: string, options: OutputOptions) => show(environment, dealId, options))
+
+  withExamples(
+    withOrder(withFilter(provisions.command('requeue [deal-ids...]'))),
+    'provisions requeue 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00 --by anna --reason "title mended"',
+    'provisions requeue --poison --error guard:ROLE_UNKNOWN --dry-run',
+  )
+    .description('attempts = 0 and due now; after the cause was mended')
+    .action(async (dealIds: string[], options: ActOptions) =>
+      exit(await act(environment, dealIds, options, requeue)),
     )
-  }
-  return options.json ? printJson(detail) : printFields({ ...detail })
+
+  withExamples(
+    withOrder(withFilter(provisions.command('reemit [deal-ids...]'))),
+    'provisions reemit 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00 --by anna --reason "crm lost it"',
+    'provisions reemit --status Ready --older-than 3d --by anna --reason "crm was restored" --yes',
+  )
+    .description('tell crm once more how the deals stand now')
+    .action(async (dealIds: string[], options: ActOptions) =>
+      exit(await act(environment, dealIds, options, reemit)),
+    )
+  return provisions
 }
 
-interface RequeueOptions {
-  readonly poison?: true
-  readonly reason: string
-  readonly by: string
-  readonly dryRun?: true
-  readonly yes?: true
-  readonly json?: true
-}
-
-export async function requeueCommand(
+async function list(
   environment: Environment,
-  dealIds: readonly string[],
-  options: RequeueOptions,
-): Promise<0 | 1> {
-  if (dealIds.length > 0 === (options.poison === true)) {
-    throw new AppError('USAGE', 'Give either DEAL_ID… or --poison, not both and not neither.')
+  options: ProvisionFilterInput & PageOptions,
+): Promise<void> {
+  const filter = readProvisionFilter(options)
+  const { limit, cursor } = options
+  const { page, now, maxAttempts } = await withDatabase(
+    environment,
+    'checked',
+    async (db, config) => {
+      const { maxAttempts } = config.retry
+      const now = await readAsOf(db)
+      return {
+        page: await listProvisions(db, { filter, maxAttempts, limit, cursor }),
+        now,
+        maxAttempts,
+      }
+    },
+  )
+  const due = (item: ProvisionLine): string => {
+    const isDone = item.status === 'Ready' || item.attempts >= maxAttempts
+    return isDone ? '-' : untilText(item.nextAttemptAt, now)
   }
-  requireUuids(dealIds)
-  requireText('--by', options.by)
-  requireText('--reason', options.reason)
-  return withDatabase(environment, 'checked', async (db, config) => {
-    const context = { db, topic: config.outbox.topic, maxAttempts: config.retry.maxAttempts }
-    const onlyPoison = options.poison === true
-    const chosen = onlyPoison ? await findPoison(context) : dealIds
-    const dryRun = options.dryRun === true
-    if (!dryRun && options.yes !== true) await confirmMany(chosen.length, 're-enqueue')
-    const result = await requeueDeals(context, chosen, {
-      by: options.by,
-      reason: options.reason,
-      dryRun,
-      onlyPoison,
-    })
-    if (options.json) await printJson({ dryRun, affected: result.requeued.length, ...result })
-    else {
-      const did = dryRun ? 'would be re-enqueued' : 're-enqueued'
-      await printLine(`${result.requeued.length} ${did}`)
-      for (const { dealId, why } of result.refused) await printLine(`refused ${dealId}: ${why}`)
-    }
-    return result.refused.length === 0 ? 0 : 1
+  await printPage(page, options, {
+    columns: ['deal', 'status', 'tries', 'last error', 'due', 'age'],
+    whole: ['deal', 'status'],
+    row: (item) => [
+      item.dealId,
+      item.status,
+      item.attempts,
+      item.lastError,
+      due(item),
+      ageText(item.createdAt, now),
+    ],
+    empty: 'No provisions match.',
   })
 }
 
-/** The audit is to say who and why. */
-function requireText(name: string, text: string): void {
-  if (text.trim() === '') throw new AppError('USAGE', `${name} must say something, not be blank.`)
+async function show(
+  environment: Environment,
+  dealId: string,
+  options: OutputOptions,
+): Promise<void> {
+  const id = readUuid('a deal id', dealId)
+  const detail = await withDatabase(environment, 'checked', (db) =>
+    showProvision(db, referenceChatView, id),
+  )
+  if (detail === undefined) {
+    throw new AppError(
+      'NOT_FOUND',
+      `There is no provision for deal ${id}. Did the deal-created consumer see the deal?`,
+    )
+  }
+  if (options.json) return printJson(detail)
+  const { events, audit, chats, ...fields } = detail
+  const chatText = chats.map((chat) => `${chat.id} (${chat.kind}, ${chat.status})`).join(', ')
+  await printFields({ ...fields, chats: chatText === '' ? null : chatText })
+  if (events.length > 0) {
+    await printLine('\nevents')
+    await printTable(
+      ['seq', 'says', 'state', 'at', 'event'],
+      events.map(({ seq, status, state, occurredAt, id }) => [seq, status, state, occurredAt, id]),
+      ['seq', 'says', 'state'],
+    )
+  }
+  if (audit.length > 0) {
+    await printLine('\naudit')
+    await printTable(
+      ['at', 'by', 'action', 'why', 'chosen by'],
+      audit.map(({ at, actor, action, reason, filter }) => [at, actor, action, reason, filter]),
+      ['at', 'action'],
+    )
+  }
 }
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+type ActOptions = ProvisionFilterInput & ChangeOptions
 
-function requireUuids(texts: readonly string[]): void {
-  const wrong = texts.filter((text) => !uuidPattern.test(text))
-  if (wrong.length === 0) return
-  throw new AppError(
-    'USAGE',
-    `Not a deal id: ${wrong.map((text) => JSON.stringify(text)).join(', ')}. ` +
-      'A deal id looks like 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00.',
-  )
+interface Act extends Pick<Change, 'verb' | 'done'> {
+  readonly count: (context: ProvisionContext, targets: Targets) => Promise<number>
+  readonly run: typeof requeueProvisions
+}
+
+const requeue: Act = {
+  verb: 're-enqueue',
+  done: 're-enqueued',
+  count: countRequeue,
+  run: requeueProvisions,
+}
+const reemit: Act = {
+  verb: 're-emit',
+  done: 're-emitted',
+  count: countReemit,
+  run: reemitProvisions,
+}
+
+async function act(
+  environment: Environment,
+  dealIds: readonly string[],
+  options: ActOptions,
+  { verb, done, count, run }: Act,
+): Promise<0 | 1> {
+  const targets = targetsOf(dealIds, options)
+  const order = orderOf(options)
+  return withDatabase(environment, 'checked', (db, config) => {
+    const context = { db, topic: config.outbox.topic, maxAttempts: config.retry.maxAttempts }
+    const change: Change = {
+      verb,
+      done,
+      noun: 'deal',
+      count: () => count(context, targets),
+      run: (limits) => run(context, { targets, order, ...limits }),
+    }
+    return carryOut(change, options)
+  })
 }

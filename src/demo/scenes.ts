@@ -8,7 +8,7 @@ import { sql, type ControlledTransaction, type Kysely } from 'kysely'
 import { appendDealChatStatusChanged } from '../outbox/append-event.js'
 import type { Database } from '../postgres/schema.js'
 import { referenceChats } from '../provisioning/reference-chats.js'
-import { requeueDeals } from '../provisioning/requeue.js'
+import { requeueProvisions } from '../operations/requeue-provisions.js'
 import { maxAttempts, type DemoDeal, type Scene } from './demo-deal.js'
 import type { Looks, RunsLook } from './look-at-deals.js'
 import { count } from './result-table.js'
@@ -151,12 +151,10 @@ function mending(context: SceneContext, deals: readonly DemoDeal[]): Play {
         .set({ title: 'Объект, ЖК «Север»' })
         .where('deal_id', 'in', dealIds)
         .execute()
-      await requeueDeals({ db: context.db, topic: context.topic, maxAttempts }, dealIds, {
-        by: 'demo',
-        reason: 'the title was mended',
-        dryRun: false,
-        onlyPoison: false,
-      })
+      await requeueProvisions(
+        { db: context.db, topic: context.topic, maxAttempts },
+        { targets: { dealIds }, order: { by: 'demo', reason: 'the title was mended' } },
+      )
       context.say(
         `The operator mended and re-enqueued what was poison: ${count(deals.length, 'deal')}.`,
       )

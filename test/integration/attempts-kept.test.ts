@@ -3,9 +3,8 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { installChatFaults, setChatFault } from '../../src/demo/chat-faults.js'
-import { requeueDeals } from '../../src/provisioning/requeue.js'
-import { dealState, seedDeal } from '../support/deals.js'
-import { testTopic, useTestJobs } from '../support/job.js'
+import { seedDeal } from '../support/deals.js'
+import { useTestJobs } from '../support/job.js'
 import { Rival, untilBlocked } from '../support/rival.js'
 import { useTestDatabase } from '../support/test-database.js'
 
@@ -63,27 +62,5 @@ describe('attempts', () => {
         database().admin,
       )
     }
-  })
-})
-
-describe('requeue', () => {
-  it('of a deal that someone holds is refused, and the others are done', async () => {
-    const held = await seedDeal(database().admin, { attempts: 10 })
-    const free = await seedDeal(database().admin, { attempts: 10 })
-    const rival = await Rival.begin(database().adminUrl)
-    await rival.lockDeal(held.dealId)
-    const result = await requeueDeals(
-      { db: database().admin, topic: testTopic, maxAttempts: 10 },
-      [held.dealId, free.dealId],
-      { by: 'test', reason: 'because', dryRun: false, onlyPoison: true },
-    )
-    await rival.rollback()
-    expect(result.requeued).toEqual([free.dealId])
-    expect(result.refused).toMatchObject([{ dealId: held.dealId }])
-    expect(result.refused[0]?.why).toContain('try again')
-    expect(await dealState(database().admin, free.dealId)).toMatchObject({
-      attempts: 0,
-      events: ['Provisioning'],
-    })
   })
 })

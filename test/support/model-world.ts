@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import type { IntakeMessage } from '../../src/intake/intake-message.js'
 import { createMessageHandler, type MessageHandler } from '../../src/intake/message-handler.js'
+import { requeueProvisions } from '../../src/operations/requeue-provisions.js'
 import { createDatabase } from '../../src/postgres/connect.js'
 import { probeDatabase } from '../../src/postgres/probe.js'
 import { inRowTransaction } from '../../src/postgres/row-transaction.js'
@@ -13,7 +14,6 @@ import { lastErrorText, workerDied } from '../../src/provisioning/last-error.js'
 import type { MessengerChats } from '../../src/provisioning/messenger-chats.js'
 import { createProvisionContext } from '../../src/provisioning/provision-context.js'
 import { referenceChats } from '../../src/provisioning/reference-chats.js'
-import { requeueDeals } from '../../src/provisioning/requeue.js'
 import { markUnderWay } from '../../src/provisioning/row-writes.js'
 import { createRunLedger } from '../../src/provisioning/run-ledger.js'
 import { createTally } from '../../src/provisioning/tally.js'
@@ -65,10 +65,11 @@ export function createWorld(database: TestDatabase, job: TestJob): World {
     },
     die: (deal) => dieOver(db, deal),
     async requeue(deal) {
-      const order = { by: 'model', reason: 'because', dryRun: false, onlyPoison: false }
+      const order = { by: 'model', reason: 'because' }
       const context = { db, topic: testTopic, maxAttempts }
-      const { requeued } = await requeueDeals(context, [deal.dealId], order)
-      return requeued.length === 1
+      const command = { targets: { dealIds: [deal.dealId] }, order }
+      const { affected } = await requeueProvisions(context, command)
+      return affected === 1
     },
     close: () => db.destroy(),
   }

@@ -1,0 +1,168 @@
+/**
+ * Carries out one action on many provisions: in id order, each in a short transaction of its own
+ * together with its line in the audit, so that the command can end at any point and go on later.
+ */
+
+import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { AppError } from '../errors.js'
+import { classifyFailure } from '../postgres/failure-class.js'
+import { inRowTransaction } from '../postgres/row-transaction.js'
+import type { Database } from '../postgres/schema.js'
+import { appendAudit, type AuditedAction, type AuditEntry } from './audit-trail.js'
+import { appendUnlessDone, beginOf, close, type Begin } from './broken-off.js'
+import {
+  describeTargets,
+  type ActionResult,
+  type ProvisionCommand,
+  type ProvisionContext,
+  type ProvisionRow,
+  type Refusal,
+  type Targets,
+} from './provision-command.js'
+import { countRows, isMeant, lockRow, readRows } from './target-rows.js'
+
+export interface ProvisionAction {
+  readonly name: AuditedAction
+  /** Over p: which rows a filter may choose. */
+  readonly eligible: RawBuilder<boolean>
+  /** Why this row can't be acted on, or undefined. */
+  refuse(row: ProvisionRow): string | undefined
+  /** Under the row's lock. True where it wrote an event. */
+  carryOut(trx: Transaction<Database>, row: ProvisionRow): Promise<boolean>
+}
+
+/** How many deals a command would go through. */
+export async function countDeals(
+  context: ProvisionContext,
+  targets: Targets,
+  action: ProvisionAction,
+): Promise<number> {
+  if ('dealIds' in targets) return targets.dealIds.length
+  return countRows(context.db, isMeant(targets, action.eligible, context.maxAttempts))
+}
+
+/**
+ * A refusal doesn't stop the others.
+ *
+ * @throws AppError TOO_MANY where more deals are meant than `atMost`: nothing was done;
+ *   DATABASE_UNAVAILABLE where the database was lost: the same command goes on from there
+ */
+export async function actOnProvisions(
+  context: ProvisionContext,
+  command: ProvisionCommand,
+  action: ProvisionAction,
+): Promise<ActionResult> {
+  const { targets, order, atMost } = command
+  if (atMost !== undefined) await refuseTooMany(context, targets, action, atMost)
+  if (order === 'dry run') return preview(context, targets, action)
+
+  const entry: AuditEntry = { action: action.name, order, filter: describeTargets(targets) }
+  const begin = entry.filter === null ? undefined : await beginOf(context.db, entry)
+  const meant = isMeant(targets, action.eligible, context.maxAttempts)
+  const refused = await missingDeals(context, targets)
+  let affected = 0
+  let skipped = 0
+  const result = (stopped: boolean): ActionResult => ({ affected, skipped, refused, stopped })
+  for await (const { id, dealId } of readRows(context.db, meant)) {
+    if (command.signal?.aborted === true) return result(true)
+    const end = await actOnRow(context, { id, meant, entry, begin, action }).catch(
+      (error: unknown) => whyNotNow(error, affected),
+    )
+    if (end === 'done') affected += 1
+    else if (end === 'skipped') skipped += 1
+    else refused.push({ dealId, why: end.why })
+    command.onProgress?.(affected + skipped + refused.length)
+  }
+  if (begin !== undefined) await close(context.db, entry, begin)
+  return result(false)
+}
+
+async function refuseTooMany(
+  context: ProvisionContext,
+  targets: Targets,
+  action: ProvisionAction,
+  atMost: number,
+): Promise<void> {
+  const count = await countDeals(context, targets, action)
+  if (count <= atMost) return
+  throw new AppError(
+    'TOO_MANY',
+    `This means ${count} deals, and at most ${atMost} can be done at once. Narrow the filter.`,
+  )
+}
+
+/** In a dry run nothing is locked, so it waits for nobody. */
+async function preview(
+  context: ProvisionContext,
+  targets: Targets,
+  action: ProvisionAction,
+): Promise<ActionResult> {
+  if ('filter' in targets) {
+    const affected = await countDeals(context, targets, action)
+    return { affected, skipped: 0, refused: [], stopped: false }
+  }
+  const refused = await missingDeals(context, targets)
+  let affected = 0
+  const meant = isMeant(targets, action.eligible, context.maxAttempts)
+  for await (const row of readRows(context.db, meant)) {
+    const why = action.refuse(row)
+    if (why === undefined) affected += 1
+    else refused.push({ dealId: row.dealId, why })
+  }
+  return { affected, skipped: 0, refused, stopped: false }
+}
+
+/** Given deals for which there is no row. */
+async function missingDeals(context: ProvisionContext, targets: Targets): Promise<Refusal[]> {
+  if ('filter' in targets) return []
+  const { rows } = await sql<{ dealId: string }>`
+    select given.id as "dealId" from unnest(${targets.dealIds}::uuid[]) as given(id)
+    where not exists (select from messenger.deal_chat_provisions p where p.deal_id = given.id)
+  `.execute(context.db)
+  return rows.map(({ dealId }) => ({ dealId, why: 'there is no provision for this deal' }))
+}
+
+type RowEnd = 'done' | 'skipped' | { readonly why: string }
+
+interface RowCommand {
+  readonly id: string
+  readonly meant: RawBuilder<boolean>
+  readonly entry: AuditEntry
+  readonly begin: Begin | undefined
+  readonly action: ProvisionAction
+}
+
+async function actOnRow(
+  context: ProvisionContext,
+  { id, meant, entry, begin, action }: RowCommand,
+): Promise<RowEnd> {
+  const { end, wroteEvent } = await inRowTransaction(context.db, async (trx) => {
+    const untouched = (end: RowEnd) => ({ end, wroteEvent: false })
+    const row = await lockRow(trx, id, meant)
+    if (row === undefined) return untouched('skipped')
+    const why = action.refuse(row)
+    if (why !== undefined) return untouched({ why })
+    if (begin === undefined) await appendAudit(trx, entry, row.dealId)
+    else if (!(await appendUnlessDone(trx, entry, begin, row.dealId))) return untouched('skipped')
+    return { end: 'done' as const, wroteEvent: await action.carryOut(trx, row) }
+  })
+  if (wroteEvent) context.onEventWritten?.()
+  return end
+}
+
+/** What concerns this deal alone is refused; without the database there is no going on. */
+function whyNotNow(error: unknown, affected: number): { readonly why: string } {
+  const failure = classifyFailure(error)
+  if (failure.class === 'infrastructure') {
+    throw new AppError(
+      'DATABASE_UNAVAILABLE',
+      `The database was lost (${failure.code}) after ${affected} deals. ` +
+        'Give the same command again: it goes on where this one ended.',
+      { cause: error },
+    )
+  }
+  if (failure.class === 'contention') {
+    return { why: `someone else holds its row (${failure.code}); try again` }
+  }
+  return { why: `it failed with ${failure.class}:${failure.code}` }
+}

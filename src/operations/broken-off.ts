@@ -1,0 +1,66 @@
+/**
+ * How a command over many rows goes on where an earlier try of it ended early. Its audit is the
+ * memory: each row's line commits with the row's change, and a closing line says that all was done.
+ * Lines after the last closing one belong to a try that was broken off.
+ */
+
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+import { appendClosing, type AuditEntry } from './audit-trail.js'
+
+/**
+ * The same words a day later are a new command, which nobody means to be the rest of the old one.
+ */
+const goesOnWithin = sql`interval '1 day'`
+
+/** Lines after this one are of the command that is being carried out now. */
+export type Begin = string
+
+const isOf = (entry: AuditEntry): RawBuilder<boolean> => sql<boolean>`(
+  a.action = ${entry.action} and a.actor = ${entry.order.by} and a.reason = ${entry.order.reason}
+  and a.filter = ${entry.filter})`
+
+/** Where the command begins: at the end of the one before, or of the day before. */
+export async function beginOf(db: Kysely<Database>, entry: AuditEntry): Promise<Begin> {
+  const { rows } = await sql<{ id: Begin }>`
+    select coalesce(max(a.id), 0)::text as id
+    from messenger.chat_provision_audit a
+    where ${isOf(entry)}
+      and (a.deal_id is null or a.at < clock_timestamp() - ${goesOnWithin})
+  `.execute(db)
+  return rows[0]?.id ?? '0'
+}
+
+/**
+ * Puts the deal's line on record, under its row's lock, and tells whether the deal is still to be
+ * done: false where this command has done it and nothing has changed the row since.
+ */
+export async function appendUnlessDone(
+  trx: Transaction<Database>,
+  entry: AuditEntry,
+  begin: Begin,
+  dealId: string,
+): Promise<boolean> {
+  const result = await sql`
+    insert into messenger.chat_provision_audit (actor, action, deal_id, filter, reason, affected)
+    select ${entry.order.by}, ${entry.action}, p.deal_id, ${entry.filter}, ${entry.order.reason}, 1
+    from messenger.deal_chat_provisions p
+    where p.deal_id = ${dealId}::uuid and not exists (
+      select from messenger.chat_provision_audit a
+      where a.deal_id = p.deal_id and a.id > ${begin}::bigint and ${isOf(entry)}
+        and a.at >= p.updated_at
+    )
+  `.execute(trx)
+  return result.numAffectedRows === 1n
+}
+
+/** Says on record that all is done, with the number of rows of all tries; nothing where it is none. */
+export async function close(db: Kysely<Database>, entry: AuditEntry, begin: Begin): Promise<void> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count
+    from messenger.chat_provision_audit a
+    where a.id > ${begin}::bigint and a.deal_id is not null and ${isOf(entry)}
+  `.execute(db)
+  const affected = rows[0]?.count ?? 0
+  if (affected > 0) await appendClosing(db, entry, affected)
+}

@@ -1,0 +1,60 @@
+/** Checks of what an operator gives, the same for the command line, the API and jobs. */
+
+import { AppError } from '../errors.js'
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * @param what such as 'a deal id'
+ * @returns the id in lower case
+ * @throws AppError INPUT_INVALID
+ */
+export function readUuid(what: string, text: string): string {
+  if (uuidPattern.test(text)) return text.toLowerCase()
+  throw new AppError(
+    'INPUT_INVALID',
+    `Not ${what}: ${JSON.stringify(text)}. It looks like 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00.`,
+  )
+}
+
+/** Without repetitions. @throws AppError INPUT_INVALID that names all that are wrong */
+export function readUuids(what: string, texts: readonly string[]): readonly string[] {
+  const wrong = texts.filter((text) => !uuidPattern.test(text))
+  if (wrong.length > 0) {
+    throw new AppError(
+      'INPUT_INVALID',
+      `Not ${what}: ${wrong.map((text) => JSON.stringify(text)).join(', ')}. ` +
+        'It looks like 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00.',
+    )
+  }
+  return [...new Set(texts.map((text) => text.toLowerCase()))]
+}
+
+/** Who orders a change and why, as the audit keeps it. */
+export interface Order {
+  readonly by: string
+  readonly reason: string
+}
+
+/** @throws AppError INPUT_INVALID where one is missing, blank, too long or not readable text */
+export function readOrder(input: { by?: string | undefined; reason?: string | undefined }): Order {
+  return { by: readText('by', input.by), reason: readText('reason', input.reason) }
+}
+
+/** A name is for a column of a table, a reason for a sentence or two. */
+const orderTexts = {
+  by: { means: 'who does it', longest: 100 },
+  reason: { means: 'why', longest: 1_000 },
+}
+
+/** One line of text. @throws AppError INPUT_INVALID */
+export function readText(name: keyof typeof orderTexts, text = ''): string {
+  const { means, longest } = orderTexts[name]
+  const line = text.replace(/\s+/g, ' ').trim()
+  // Control characters could not be stored (U+0000) or would steer the terminal of who reads them.
+  if (line !== '' && line.length <= longest && !/\p{Control}/u.test(line)) return line
+  throw new AppError(
+    'INPUT_INVALID',
+    `"${name}" must say ${means}, in 1 to ${longest} characters; the audit keeps it.`,
+  )
+}
