@@ -19,6 +19,21 @@ const probeTimeoutMs = 2_000
 /** A controlled shutdown moves leaderships and closes logs within seconds, if there is a quorum. */
 const stopTimeoutMs = 15_000
 
+/** What a node has beside its plain listener, where clients are to prove who they are. */
+export interface KafkaNodeExtras {
+  /** Further listeners by name. */
+  readonly listeners: Readonly<
+    Record<
+      string,
+      { readonly port: number; readonly protocol: 'SSL' | 'SASL_SSL' | 'SASL_PLAINTEXT' }
+    >
+  >
+  /** Further lines of server.properties. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Options of the storage tool's `format`, such as those that make SCRAM users. */
+  readonly formatOptions: readonly string[]
+}
+
 export interface KafkaNodeOptions {
   readonly id: number
   readonly port: number
@@ -30,6 +45,7 @@ export interface KafkaNodeOptions {
   readonly jars: string
   readonly folder: string
   readonly clusterId: string
+  readonly extras?: KafkaNodeExtras | undefined
   readonly log?: ((line: string) => void) | undefined
 }
 
@@ -63,6 +79,7 @@ export class KafkaNode {
       ...this.#javaOptions,
       'kafka.tools.StorageTool',
       ...['format', '-t', this.#options.clusterId, '-c', this.#configFile],
+      ...(this.#options.extras?.formatOptions ?? []),
     ])
   }
 
@@ -142,14 +159,17 @@ export class KafkaNode {
 function brokerProperties(options: KafkaNodeOptions): string {
   // With three nodes one may be away, as in production.
   const replicas = Math.min(options.quorum.length, 3)
+  const extra = Object.entries(options.extras?.listeners ?? {})
+  const extraListeners = extra.map(([name, { port }]) => `,${name}://127.0.0.1:${port}`).join('')
+  const extraProtocols = extra.map(([name, { protocol }]) => `,${name}:${protocol}`).join('')
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': options.id,
     'controller.quorum.voters': options.quorum.join(','),
-    listeners: `PLAINTEXT://127.0.0.1:${options.port},CONTROLLER://127.0.0.1:${options.controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${options.advertisedPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${options.port},CONTROLLER://127.0.0.1:${options.controllerPort}${extraListeners}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${options.advertisedPort}${extraListeners}`,
     'controller.listener.names': 'CONTROLLER',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${extraProtocols}`,
     'log.dirs': join(options.folder, `node-${options.id}`),
     'auto.create.topics.enable': false,
     'default.replication.factor': replicas,
@@ -165,6 +185,7 @@ function brokerProperties(options: KafkaNodeOptions): string {
     'group.initial.rebalance.delay.ms': 0,
     // A record's timestamp is its event's time; an old one must not expire while it is looked at.
     'log.retention.ms': -1,
+    ...options.extras?.settings,
   }
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)

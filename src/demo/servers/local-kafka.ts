@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { findFreePorts } from './free-port.js'
 import { fetchKafkaJars } from './kafka-jars.js'
-import { KafkaNode } from './kafka-node.js'
+import { KafkaNode, type KafkaNodeExtras } from './kafka-node.js'
 import { makeTemporaryFolder } from './server-cache.js'
 
 export { findLocalKafkaTools } from './kafka-jars.js'
@@ -21,6 +21,8 @@ export interface LocalKafkaOptions {
    * proxy, for a Kafka client leaves its first address for the one that the broker names.
    */
   readonly advertise?: (port: number) => Promise<number>
+  /** For the only node: listeners of several nodes can't share a port. */
+  readonly extras?: KafkaNodeExtras
   /** Gets lines of progress where the jars have to be fetched first. */
   readonly log?: (line: string) => void
   /** Gets what the nodes write, warnings and errors. */
@@ -64,7 +66,7 @@ export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<
 }
 
 async function describeNodes(
-  { nodes: count = 1, port: firstPort, advertise, brokerLog: log }: LocalKafkaOptions,
+  { nodes: count = 1, port: firstPort, advertise, extras, brokerLog: log }: LocalKafkaOptions,
   jars: string,
   folder: string,
 ): Promise<KafkaNode[]> {
@@ -72,7 +74,7 @@ async function describeNodes(
   const controllerPorts = ports.splice(count)
   if (firstPort !== undefined) ports[0] = firstPort
   const quorum = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`)
-  const shared = { quorum, jars, folder, clusterId: newClusterId(), log }
+  const shared = { quorum, jars, folder, clusterId: newClusterId(), extras, log }
   return Promise.all(
     ports.map(
       async (port, index) =>
