@@ -1,7 +1,6 @@
 /** Many events behind one that is parked: all others flow, and an idle poll costs what it did. */
 
-import pg from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTopic, describeWithKafka, kafkaBrokers, readTopic } from '../../support/kafka.js'
 import { selectDueEvents } from '../../../src/outbox/due-events.js'
 import { useTestDatabase } from '../../support/test-database.js'
@@ -14,6 +13,7 @@ import {
   outboxState,
   type TestRelay,
 } from './relay-fixtures.js'
+import { forgetStatements, statementsOf } from './relay-statements.js'
 import { explain } from './statement-plan.js'
 
 const database = useTestDatabase()
@@ -22,26 +22,9 @@ const dealCount = 2_500
 /** Enough to tell one statement a poll from two, though a look for old rows may come between. */
 const pollsCounted = 40
 
-// Looks on: every call goes through to the server.
-const query = vi.spyOn(pg.Client.prototype, 'query')
-
-/** What pg's types leave out. */
-interface Connected {
-  readonly connectionParameters: { readonly application_name: string }
-}
-
-/** What the relay's session has sent so far. */
-function statementsOf(relay: TestRelay): string[] {
-  return query.mock.calls.flatMap(([statement], index) => {
-    const client = query.mock.contexts[index] as Connected
-    const own = client.connectionParameters.application_name === relay.options.applicationName
-    return own ? [statement] : []
-  })
-}
-
 /** Statements of forty idle polls in a row. */
 async function countIdleStatements(relay: TestRelay): Promise<number> {
-  query.mockClear()
+  forgetStatements()
   const polls = (): number =>
     statementsOf(relay).filter((text) => text.includes('order by e.seq')).length
   await waitFor('the polls', () => polls() >= pollsCounted)
