@@ -5,7 +5,7 @@ import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
 import { referenceChatView } from '../operations/chat-view.js'
 import { listProvisions, type ProvisionLine } from '../operations/list-provisions.js'
-import type { ProvisionContext, Targets } from '../operations/provision-command.js'
+import type { OperatorContext, Targets } from '../operations/provision-command.js'
 import { readProvisionFilter, type ProvisionFilterInput } from '../operations/provision-filter.js'
 import { readUuid } from '../operations/read-input.js'
 import { countReemit, reemitProvisions } from '../operations/reemit-provisions.js'
@@ -28,13 +28,10 @@ import {
   type PageOptions,
 } from './operator-options.js'
 import { printFields, printJson, printLine, printTable } from './output.js'
+import { addReconcile } from './reconcile.js'
 import { withDatabase } from './with-database.js'
 
-export function addProvisions(
-  program: Command,
-  environment: Environment,
-  exit: SetExitCode,
-): Command {
+export function addProvisions(program: Command, environment: Environment, exit: SetExitCode): void {
   const provisions = program
     .command('provisions')
     .description('look at provisions, and act on those that need a hand')
@@ -74,7 +71,8 @@ export function addProvisions(
     .action(async (dealIds: string[], options: ActOptions) =>
       exit(await act(environment, dealIds, options, reemit)),
     )
-  return provisions
+
+  addReconcile(provisions, environment, exit)
 }
 
 async function list(
@@ -155,7 +153,7 @@ async function show(
 type ActOptions = ProvisionFilterInput & ChangeOptions
 
 interface Act extends Pick<Change, 'verb' | 'done'> {
-  readonly count: (context: ProvisionContext, targets: Targets) => Promise<number>
+  readonly count: (context: OperatorContext, targets: Targets) => Promise<number>
   readonly run: typeof requeueProvisions
 }
 

@@ -3,9 +3,8 @@
  * together with its line in the audit, so that the command can end at any point and go on later.
  */
 
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import type { RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../errors.js'
-import { classifyFailure } from '../postgres/failure-class.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import { appendAudit, type AuditedAction, type AuditEntry } from './audit-trail.js'
@@ -14,11 +13,11 @@ import {
   describeTargets,
   type ActionResult,
   type ProvisionCommand,
-  type ProvisionContext,
+  type OperatorContext,
   type ProvisionRow,
-  type Refusal,
   type Targets,
 } from './provision-command.js'
+import { missingDeals, whyNotNow } from './row-end.js'
 import { countRows, isMeant, lockRow, readRows } from './target-rows.js'
 
 export interface ProvisionAction {
@@ -33,7 +32,7 @@ export interface ProvisionAction {
 
 /** How many deals a command would go through. */
 export async function countDeals(
-  context: ProvisionContext,
+  context: OperatorContext,
   targets: Targets,
   action: ProvisionAction,
 ): Promise<number> {
@@ -48,7 +47,7 @@ export async function countDeals(
  *   DATABASE_UNAVAILABLE where the database was lost: the same command goes on from there
  */
 export async function actOnProvisions(
-  context: ProvisionContext,
+  context: OperatorContext,
   command: ProvisionCommand,
   action: ProvisionAction,
 ): Promise<ActionResult> {
@@ -59,7 +58,7 @@ export async function actOnProvisions(
   const entry: AuditEntry = { action: action.name, order, filter: describeTargets(targets) }
   const begin = entry.filter === null ? undefined : await beginOf(context.db, entry)
   const meant = isMeant(targets, action.eligible, context.maxAttempts)
-  const refused = await missingDeals(context, targets)
+  const refused = await missingDeals(context.db, targets)
   let affected = 0
   let skipped = 0
   const result = (stopped: boolean): ActionResult => ({ affected, skipped, refused, stopped })
@@ -78,7 +77,7 @@ export async function actOnProvisions(
 }
 
 async function refuseTooMany(
-  context: ProvisionContext,
+  context: OperatorContext,
   targets: Targets,
   action: ProvisionAction,
   atMost: number,
@@ -93,7 +92,7 @@ async function refuseTooMany(
 
 /** In a dry run nothing is locked, so it waits for nobody. */
 async function preview(
-  context: ProvisionContext,
+  context: OperatorContext,
   targets: Targets,
   action: ProvisionAction,
 ): Promise<ActionResult> {
@@ -101,7 +100,7 @@ async function preview(
     const affected = await countDeals(context, targets, action)
     return { affected, skipped: 0, refused: [], stopped: false }
   }
-  const refused = await missingDeals(context, targets)
+  const refused = await missingDeals(context.db, targets)
   let affected = 0
   const meant = isMeant(targets, action.eligible, context.maxAttempts)
   for await (const row of readRows(context.db, meant)) {
@@ -110,16 +109,6 @@ async function preview(
     else refused.push({ dealId: row.dealId, why })
   }
   return { affected, skipped: 0, refused, stopped: false }
-}
-
-/** Given deals for which there is no row. */
-async function missingDeals(context: ProvisionContext, targets: Targets): Promise<Refusal[]> {
-  if ('filter' in targets) return []
-  const { rows } = await sql<{ dealId: string }>`
-    select given.id as "dealId" from unnest(${targets.dealIds}::uuid[]) as given(id)
-    where not exists (select from messenger.deal_chat_provisions p where p.deal_id = given.id)
-  `.execute(context.db)
-  return rows.map(({ dealId }) => ({ dealId, why: 'there is no provision for this deal' }))
 }
 
 type RowEnd = 'done' | 'skipped' | { readonly why: string }
@@ -133,7 +122,7 @@ interface RowCommand {
 }
 
 async function actOnRow(
-  context: ProvisionContext,
+  context: OperatorContext,
   { id, meant, entry, begin, action }: RowCommand,
 ): Promise<RowEnd> {
   const { end, wroteEvent } = await inRowTransaction(context.db, async (trx) => {
@@ -148,21 +137,4 @@ async function actOnRow(
   })
   if (wroteEvent) context.onEventWritten?.()
   return end
-}
-
-/** What concerns this deal alone is refused; without the database there is no going on. */
-function whyNotNow(error: unknown, affected: number): { readonly why: string } {
-  const failure = classifyFailure(error)
-  if (failure.class === 'infrastructure') {
-    throw new AppError(
-      'DATABASE_UNAVAILABLE',
-      `The database was lost (${failure.code}) after ${affected} deals. ` +
-        'Give the same command again: it goes on where this one ended.',
-      { cause: error },
-    )
-  }
-  if (failure.class === 'contention') {
-    return { why: `someone else holds its row (${failure.code}); try again` }
-  }
-  return { why: `it failed with ${failure.class}:${failure.code}` }
 }

@@ -6,7 +6,7 @@ import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import { describeFilter, type ProvisionFilter } from './provision-filter.js'
 import type { Order } from './read-input.js'
 
-export interface ProvisionContext {
+export interface OperatorContext {
   readonly db: Kysely<Database>
   /** Of the events. */
   readonly topic: string

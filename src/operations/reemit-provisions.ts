@@ -10,25 +10,25 @@ import { actOnProvisions, countDeals, type ProvisionAction } from './act-on-prov
 import type {
   ActionResult,
   ProvisionCommand,
-  ProvisionContext,
+  OperatorContext,
   ProvisionRow,
   Targets,
 } from './provision-command.js'
 
 /** @throws AppError of actOnProvisions */
 export function reemitProvisions(
-  context: ProvisionContext,
+  context: OperatorContext,
   command: ProvisionCommand,
 ): Promise<ActionResult> {
   return actOnProvisions(context, command, reemit(context))
 }
 
 /** How many deals a re-emit would go through. */
-export function countReemit(context: ProvisionContext, targets: Targets): Promise<number> {
+export function countReemit(context: OperatorContext, targets: Targets): Promise<number> {
   return countDeals(context, targets, reemit(context))
 }
 
-function reemit(context: ProvisionContext): ProvisionAction {
+function reemit(context: OperatorContext): ProvisionAction {
   return {
     name: 'reemit',
     eligible: sql<boolean>`true`,
@@ -41,7 +41,7 @@ function reemit(context: ProvisionContext): ProvisionAction {
 export async function reemitRow(
   trx: Transaction<Database>,
   row: ProvisionRow,
-  context: ProvisionContext,
+  context: OperatorContext,
 ): Promise<true> {
   await appendDealChatStatusChanged(trx, {
     topic: context.topic,

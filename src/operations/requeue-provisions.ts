@@ -10,25 +10,25 @@ import { actOnProvisions, countDeals, type ProvisionAction } from './act-on-prov
 import type {
   ActionResult,
   ProvisionCommand,
-  ProvisionContext,
+  OperatorContext,
   ProvisionRow,
   Targets,
 } from './provision-command.js'
 
 /** @throws AppError of actOnProvisions */
 export function requeueProvisions(
-  context: ProvisionContext,
+  context: OperatorContext,
   command: ProvisionCommand,
 ): Promise<ActionResult> {
   return actOnProvisions(context, command, requeue(context))
 }
 
 /** How many deals a re-enqueue would go through. */
-export function countRequeue(context: ProvisionContext, targets: Targets): Promise<number> {
+export function countRequeue(context: OperatorContext, targets: Targets): Promise<number> {
   return countDeals(context, targets, requeue(context))
 }
 
-function requeue(context: ProvisionContext): ProvisionAction {
+function requeue(context: OperatorContext): ProvisionAction {
   return {
     name: 'requeue',
     // Ready rows have nothing to do; one that was named is refused, one of many is just not meant.
@@ -42,7 +42,7 @@ function requeue(context: ProvisionContext): ProvisionAction {
 export async function requeueRow(
   trx: Transaction<Database>,
   row: ProvisionRow,
-  context: ProvisionContext,
+  context: OperatorContext,
 ): Promise<boolean> {
   // updated_at stays: a row that hangs in Provisioning is to be found stuck at once.
   await sql`

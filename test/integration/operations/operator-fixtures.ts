@@ -4,7 +4,7 @@ import { afterAll } from 'vitest'
 import type { Kysely } from 'kysely'
 import type {
   ProvisionCommand,
-  ProvisionContext,
+  OperatorContext,
   Targets,
 } from '../../../src/operations/provision-command.js'
 import type { Order } from '../../../src/operations/read-input.js'
@@ -22,7 +22,7 @@ export const boris: Order = { by: 'boris', reason: 'the cause was mended' }
  * Registers the hook that closes the operators' pools; call it at the file's top level. Each operator
  * has sessions of their own, so that several can be in each other's way.
  */
-export function useOperators(database: () => TestDatabase): (name?: string) => ProvisionContext {
+export function useOperators(database: () => TestDatabase): (name?: string) => OperatorContext {
   const pools: Kysely<Database>[] = []
   afterAll(() => Promise.all(pools.map((db) => db.destroy())))
   return (name = 'operator') => {
