@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
 import { demoCommand } from './demo.js'
+import { doctorCommand } from './doctor.js'
 import type { ExitCode, SetExitCode } from './exit-code.js'
 import { migrateStatus, migrateUp } from './migrate.js'
 import { parseCount } from './operator-options.js'
@@ -46,7 +47,11 @@ function isReaderGone(error: unknown): boolean {
 }
 
 /** All commands with their options, for documents and tests too; nothing runs before it parses. */
-function build(environment: Environment, flush: () => Promise<void>, exit: SetExitCode): Command {
+export function createProgram(
+  environment: Environment,
+  flush: () => Promise<void>,
+  exit: SetExitCode,
+): Command {
   const program = new Command('chat-provision-retry')
     .description('Finishes every deal chat whose provisioning failed or hangs, and tells crm.')
     .exitOverride()
@@ -75,6 +80,12 @@ function build(environment: Environment, flush: () => Promise<void>, exit: SetEx
     .description('show what is applied and what is not')
     .option('--json', 'print as JSON')
     .action((options: { json?: true }) => migrateStatus(environment, options))
+
+  program
+    .command('doctor')
+    .description('look at all that the service rests on, and say how to mend what is wrong')
+    .option('--json', 'print an array')
+    .action(async (options: { json?: true }) => exit(await doctorCommand(environment, options)))
 
   addProvisions(program, environment, exit)
 

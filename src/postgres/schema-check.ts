@@ -12,6 +12,12 @@ const referenceTables = ['chats', 'participants', 'chat_events'] as const
  * each message names the command that mends it.
  */
 export async function checkSchema(db: Kysely<Database>): Promise<void> {
+  await checkServiceSchema(db)
+  await checkReferenceTables(db)
+}
+
+/** @throws AppError SCHEMA_MISSING, SCHEMA_OUTDATED or SCHEMA_TOO_NEW */
+export async function checkServiceSchema(db: Kysely<Database>): Promise<void> {
   const known = await readMigrations('service')
   const applied = (await appliedMigrations(db)).filter((row) => row.set === 'service')
   if (applied.length === 0) {
@@ -30,10 +36,10 @@ export async function checkSchema(db: Kysely<Database>): Promise<void> {
       `The migration ${missing.name} is not applied. Run: chat-provision-retry migrate up`,
     )
   }
-  await checkReferenceTables(db)
 }
 
-async function checkReferenceTables(db: Kysely<Database>): Promise<void> {
+/** @throws AppError REFERENCE_TABLE_MISSING */
+export async function checkReferenceTables(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(${[...referenceTables]}::text[]) as name
     where to_regclass('messenger.' || name) is null

@@ -86,9 +86,9 @@ export async function tryAcquireSessionLock(
         release: () => release(session, options.lock),
       }
     }
-    const holder = await findHolder(session.db, options.lock)
+    const holder = await findLockHolder(session.db, options.lock)
     await session.end()
-    return { held: false, holder }
+    return { held: false, holder: holder ?? 'a session that has let go since' }
   } catch (error) {
     await session.end()
     throw error
@@ -159,7 +159,11 @@ async function backendPid(db: Kysely<Database>): Promise<number | undefined> {
   return rows[0]?.pid
 }
 
-async function findHolder(db: Kysely<Database>, lock: LockKey): Promise<string> {
+/** Who holds the key, for people to read; undefined where nobody does. */
+export async function findLockHolder(
+  db: Kysely<Database>,
+  lock: LockKey,
+): Promise<string | undefined> {
   // Another database of the cluster may use the same key, hence the database in the predicate.
   const { rows } = await sql<{ pid: number; application: string | null; since: string | null }>`
     select l.pid, a.application_name as application, a.backend_start::text as since
@@ -172,7 +176,7 @@ async function findHolder(db: Kysely<Database>, lock: LockKey): Promise<string> 
     limit 1
   `.execute(db)
   const holder = rows[0]
-  if (holder === undefined) return 'a session that has let go since'
+  if (holder === undefined) return undefined
   const since = holder.since === null ? '' : ` since ${holder.since}`
   return `${holder.application ?? 'another role'} (pid ${holder.pid}${since})`
 }
