@@ -4,26 +4,32 @@ import { readFile, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { URL } from 'node:url'
 import { optionTable } from '../dist/config/options.js'
+import { code, table } from './reference/markdown.js'
+import { referencePage } from './reference/page.js'
 
-const readme = new URL('../README.md', import.meta.url)
 const begin = '<!-- options: made by `npm run docs` -->\n'
 const end = '<!-- /options -->'
 
-const rows = optionTable().map(
-  (option) =>
-    `| \`${option.name}\` | ${option.default || '–'} | ${option.about.replaceAll('|', '\\|')} |`,
-)
-const table = ['| name | default | what it does |', '|---|---|---|', ...rows, ''].join('\n')
+/** Each with the text that it should have, made of the one that it has. */
+const documents = [
+  { path: 'README.md', make: (text) => withOptions(text) },
+  { path: 'docs/reference.md', make: () => referencePage() },
+]
 
-const text = await readFile(readme, 'utf8')
-const from = text.indexOf(begin) + begin.length
-const made = text.slice(0, from) + table + text.slice(text.indexOf(end))
+function withOptions(text) {
+  const rows = optionTable().map(({ name, default: value, about }) => [code(name), value, about])
+  const from = text.indexOf(begin) + begin.length
+  const made = table(['name', 'default', 'what it does'], rows)
+  return `${text.slice(0, from)}${made}\n${text.slice(text.indexOf(end))}`
+}
 
-if (process.argv.includes('--check')) {
-  if (made !== text) {
-    process.stderr.write('README.md is out of date: run `npm run docs`\n')
+for (const { path, make } of documents) {
+  const file = new URL(`../${path}`, import.meta.url)
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const made = await make(text)
+  if (!process.argv.includes('--check')) await writeFile(file, made)
+  else if (made !== text) {
+    process.stderr.write(`${path} is out of date: run \`npm run docs\`\n`)
     process.exitCode = 1
   }
-} else {
-  await writeFile(readme, made)
 }

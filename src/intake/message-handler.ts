@@ -136,6 +136,10 @@ function correlationOf({ correlationId }: IntakeMessage): string {
     : uuidv7()
 }
 
-function place({ topic, partition, offset }: IntakeMessage): object {
+function place({
+  topic,
+  partition,
+  offset,
+}: IntakeMessage): Pick<IntakeMessage, 'topic' | 'partition' | 'offset'> {
   return { topic, partition, offset }
 }

@@ -23,6 +23,14 @@ export interface DatabaseValues {
   readonly slot: { readonly count: number; readonly lagBytes: number } | null
 }
 
+/** One line of the reference. */
+export interface MetricRow {
+  readonly name: string
+  readonly type: string
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
 export interface Metrics {
   readonly provisioning: ProvisioningMetrics
   readonly relay: RelayMetrics
@@ -31,6 +39,8 @@ export interface Metrics {
   setDatabaseLookAge(seconds: number): void
   /** Runs before each rendering, all of them at once: the place to bring gauges up to date. */
   beforeRender(refresh: () => Promise<void>): void
+  /** What is exposed, for documents. */
+  table(): readonly MetricRow[]
   /** The text format of Prometheus, and its content type. */
   render(): Promise<{ readonly contentType: string; readonly body: string }>
 }
@@ -123,11 +133,23 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
       setOutboxValues(values)
     },
     beforeRender: (refresh) => void refreshes.push(refresh),
+    table: () => registry.getMetricsAsArray().map(rowOf),
     render: async () => {
       await Promise.all(refreshes.map((refresh) => refresh()))
       return { contentType: registry.contentType, body: await registry.metrics() }
     },
   }
+}
+
+/** prom-client keeps a metric's labels beside what its types tell of. */
+function rowOf(metric: {
+  name: string
+  type: unknown
+  help: string
+  labelNames?: string[]
+}): MetricRow {
+  const { name, type, help, labelNames = [] } = metric
+  return { name, type: String(type), help, labels: labelNames }
 }
 
 type MakeGauge = (name: string, help: string) => Gauge

@@ -1,0 +1,109 @@
+/** docs/reference.md: all names that others may rely on, from the tables of the code. */
+
+import { optionTable } from '../../dist/config/options.js'
+import { createMetrics } from '../../dist/telemetry/metrics.js'
+import { readAlerts } from './alerts.js'
+import { readCommands } from './commands.js'
+import { readLogEvents } from './log-events.js'
+import { code, table } from './markdown.js'
+
+export async function referencePage() {
+  return `<!-- made by \`npm run docs\`, from the tables of the code: don't change it by hand -->
+
+# Reference
+
+[Options](#options) · [Commands](#commands) · [Metrics](#metrics) · [Log events](#log-events) ·
+[Alerts](#alerts)
+
+## Options
+
+Environment variables. \`NAME_FILE\` reads NAME from a file. Secrets never show in logs or answers.
+
+${options()}
+
+## Commands
+
+Exit code 0: done, 1: failed, 2: wrong use or configuration. Each has \`--help\`.
+
+${commands()}
+
+## Metrics
+
+On \`/metrics\`, in Prometheus's text format, from the start and at 0 where there is nothing.
+
+${metrics()}
+
+## Log events
+
+JSON lines on stderr; \`event\` is the name. All lines have \`time\` and \`level\`, those of a cycle
+\`jobRunId\`. Titles, members, connection strings and tokens are never logged.
+
+${logEvents()}
+
+## Alerts
+
+The rules: [chat-provision-retry.rules.yml](../runbooks/alerts/chat-provision-retry.rules.yml).
+
+${await alerts()}
+`
+}
+
+function options() {
+  const rows = optionTable().map((option) => [
+    code(option.name),
+    option.default && code(option.default),
+    option.allowed + (option.secret ? ' (secret)' : ''),
+    option.about,
+  ])
+  return table(['name', 'default', 'allowed', 'what it does'], rows)
+}
+
+function commands() {
+  return readCommands()
+    .map(({ usage, about, options: known }) => {
+      const rows = known.map(({ term, about: what, isRequired }) => [
+        code(term),
+        isRequired ? `${what} (required)` : what,
+      ])
+      const text = `### ${code(usage)}\n\n${about}\n`
+      return rows.length === 0 ? text : `${text}\n${table(['option', 'what it does'], rows)}\n`
+    })
+    .join('\n')
+    .trimEnd()
+}
+
+function metrics() {
+  const relayed = createMetrics({ relay: 'kafka' }).table()
+  const unrelayed = createMetrics({ relay: 'off' }).table()
+  const everywhere = (name, rows) => rows.some((row) => row.name === name)
+  const all = [...relayed, ...unrelayed.filter(({ name }) => !everywhere(name, relayed))]
+  const rows = all.map(({ name, type, help, labels }) => {
+    const where = everywhere(name, relayed)
+      ? everywhere(name, unrelayed)
+        ? ''
+        : ' Not where Debezium relays.'
+      : ' Only where Debezium relays.'
+    return [code(name), type, labels.map(code).join(', '), help + where]
+  })
+  return table(['name', 'type', 'labels', 'what it tells'], rows)
+}
+
+function logEvents() {
+  const rows = readLogEvents().map(({ name, levels, fields }) => [
+    code(name),
+    levels.join(', '),
+    fields.map(code).join(', '),
+  ])
+  return table(['event', 'level', 'fields'], rows)
+}
+
+async function alerts() {
+  const rows = (await readAlerts()).map(({ name, severity, condition, lasting, runbook }) => [
+    name,
+    severity,
+    code(condition),
+    lasting,
+    `[${runbook.replace('runbooks/', '')}](../${runbook})`,
+  ])
+  return table(['name', 'severity', 'condition', 'for', 'runbook'], rows)
+}
