@@ -1,4 +1,4 @@
--- What the worker's role may do, and no more. Run as the owner of schema messenger after `migrate up`.
+-- What the worker's role may do, and no more. Run as the owner of both schemas after `migrate up`.
 -- Make a login role of your own and put it into this one: grant chat_provision_retry to my_login;
 
 do $$ begin
@@ -23,3 +23,13 @@ grant select on messenger.chat_provision_migrations to chat_provision_retry;
 grant select, insert on messenger.chats to chat_provision_retry;
 grant select, insert, update (left_at) on messenger.participants to chat_provision_retry;
 grant select, insert on messenger.chat_events to chat_provision_retry;
+
+-- The retry core. Row locks need the right to update; nothing that has ended is ever rewritten.
+grant usage on schema chokaq to chat_provision_retry;
+grant usage on sequence chokaq.lease_tokens to chat_provision_retry;
+grant select, insert, update, delete on chokaq.jobs_hot to chat_provision_retry;
+grant select, insert, update (modified_by), delete on chokaq.jobs_archive to chat_provision_retry;
+grant select, insert, update (modified_by), delete on chokaq.jobs_dlq to chat_provision_retry;
+grant select, insert, update on chokaq.queues to chat_provision_retry;
+grant select, insert, update, delete on chokaq.metric_buckets to chat_provision_retry;
+grant select, insert, update on chokaq.stats_summary to chat_provision_retry;

@@ -1,6 +1,7 @@
 /** Refuses what breaks a limit, before anything is stored, with a code and what is allowed instead. */
 
 import { ChokaqError, type ChokaqErrorCode } from '../errors.js'
+import { jsonDepth } from './json-depth.js'
 import { limits } from './limits.js'
 import type { NewJob } from './job.js'
 
@@ -9,7 +10,7 @@ const plainName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 
 /** @throws ChokaqError */
 export function checkNewJob(job: NewJob): void {
-  checkName('TYPE_INVALID', 'A job type', job.type, limits.typeLength)
+  checkTypeKey(job.type)
   checkQueueName(job.queue)
   checkPayload(job.payload)
   if (job.priority !== undefined) checkPriority(job.priority)
@@ -20,6 +21,11 @@ export function checkNewJob(job: NewJob): void {
     checkText('IDEMPOTENCY_KEY_INVALID', what, job.idempotencyKey, limits.idempotencyKeyLength)
   }
   if (job.delayMs !== undefined) checkDelay(job.delayMs)
+}
+
+/** @throws ChokaqError TYPE_INVALID */
+export function checkTypeKey(typeKey: string): void {
+  checkName('TYPE_INVALID', 'A job type', typeKey, limits.typeLength)
 }
 
 /** @throws ChokaqError */
@@ -42,8 +48,15 @@ export function checkPayload(payload: string, code: ChokaqErrorCode = 'PAYLOAD_N
   } catch (cause) {
     throw new ChokaqError(code, `This is not JSON: ${(cause as Error).message}`, { cause })
   }
-  if (payload.isWellFormed()) return
-  throw new ChokaqError(code, 'The JSON holds half a surrogate pair; write it as \\uXXXX.')
+  if (!payload.isWellFormed()) {
+    throw new ChokaqError(code, 'The JSON holds half a surrogate pair; write it as \\uXXXX.')
+  }
+  if (jsonDepth(payload) > limits.payloadDepth) {
+    throw new ChokaqError(
+      code,
+      `The JSON has arrays or objects more than ${limits.payloadDepth} deep within each other.`,
+    )
+  }
 }
 
 /** @throws ChokaqError */

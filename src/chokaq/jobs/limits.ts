@@ -3,6 +3,8 @@
 export const limits = {
   /** Bytes of UTF-8. A job says what to do; what it works on lives in tables of its own. */
   payloadBytes: 262_144,
+  /** Arrays and objects within each other; PostgreSQL's own reader of JSON ends not far above. */
+  payloadDepth: 500,
   /** Characters (UTF-16), as all below. */
   typeLength: 128,
   queueLength: 64,

@@ -3,7 +3,7 @@
  * halves of surrogate pairs, which PostgreSQL can't store, are replaced, and the length is cut.
  */
 
-/** At most `length` UTF-16 units; a pair is never cut in half. */
-export function storableText(text: string, length: number): string {
+/** At most `length` UTF-16 units; a pair that this would cut in half is replaced. */
+export function storableText(text: string, length = Infinity): string {
   return text.slice(0, length).replaceAll('\0', '\uFFFD').toWellFormed()
 }

@@ -23,7 +23,7 @@ export interface FailedRun {
 
 export type Decision =
   | { readonly kind: 'retry'; readonly delayMs: number }
-  | { readonly kind: 'dead-letter'; readonly reason: FailureReason }
+  | { readonly kind: 'dead-letter'; readonly reason: Exclude<FailureReason, 'Zombie'> }
 
 /** The reason of a job that has used up its runs, or could never be run. */
 const reasons = {

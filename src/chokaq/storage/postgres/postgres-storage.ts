@@ -1,0 +1,85 @@
+/**
+ * The storage in schema `chokaq` of a PostgreSQL database.
+ *
+ * Every move is one statement that commits by itself, so a frozen or killed worker leaves no locks and
+ * nothing half done. It waits for row locks as long as the connection allows: give it a pool with limits.
+ */
+
+import { createJobIds, type NewJobId } from '../../jobs/job-id.js'
+import { applyBulk, previewBulk, type BulkSteps } from '../bulk-action.js'
+import { checkCancel, checkPriorityChange, checkResurrect } from '../check-operator.js'
+import { checkBulk } from '../check-query.js'
+import type { JobStorage } from '../job-storage.js'
+import { cancel, setPriority } from './cancel.js'
+import type { CallersTransaction, Connections } from './connections.js'
+import { enqueue } from './enqueue.js'
+import { fetch } from './fetch.js'
+import { moveEach } from './item-by-item.js'
+import { changeQueue, listQueues, seedQueues } from './queues.js'
+import * as reading from './reading.js'
+import { rescue } from './rescue.js'
+import { purge, resurrect } from './resurrect.js'
+import { foldMetrics, prune } from './retention.js'
+import * as run from './run.js'
+import * as settle from './settle.js'
+
+export function createPostgresStorage(options: {
+  /** Of a kysely on the database; its transaction isolation must be the default, read committed. */
+  readonly db: Connections
+  readonly newId?: NewJobId
+}): JobStorage<CallersTransaction> {
+  const { db } = options
+  const newId = options.newId ?? createJobIds()
+
+  const steps: BulkSteps = {
+    cancel: async (ids, request) => {
+      const checked = checkCancel(request)
+      return moveEach(ids, (some) => cancel(db, some, checked))
+    },
+    resurrect: async (ids, request) => {
+      checkResurrect(request)
+      return moveEach(ids, (some) => resurrect(db, some, request))
+    },
+    matchingIds: (place, filter, range) => reading.matchingIds(db, place, filter, range),
+    countMatching: (place, filter) => reading.countMatching(db, place, filter),
+    purge: (ids) => purge(db, ids),
+  }
+
+  return {
+    enqueue: (jobs, trx) => enqueue(db, newId, jobs, trx),
+    fetch: (request) => fetch(db, request),
+    start: (leases) => moveEach(leases, (some) => run.start(db, some)),
+    heartbeat: async (beats) => (beats.length === 0 ? [] : run.heartbeat(db, beats)),
+    saveCheckpoint: (lease, checkpoint, trx) => run.saveCheckpoint(trx ?? db, lease, checkpoint),
+    succeed: (items) => moveEach(items, (some) => settle.succeed(db, some)),
+    retry: (items) => moveEach(items, (some) => settle.retry(db, some)),
+    deadLetter: (items) => moveEach(items, (some) => settle.deadLetter(db, some)),
+    giveBack: (items) => moveEach(items, (some) => settle.giveBack(db, some)),
+    findSucceeded: (type, key) => reading.findSucceeded(db, type, key),
+    rescue: (request) => rescue(db, request),
+    prune: (request) => prune(db, request),
+    foldMetrics: (request) => foldMetrics(db, request),
+    cancel: steps.cancel,
+    resurrect: steps.resurrect,
+    setPriority: async (ids, request) => {
+      checkPriorityChange(request)
+      return setPriority(db, ids, request)
+    },
+    previewBulk: async (request) => {
+      checkBulk(request)
+      return previewBulk(steps, request)
+    },
+    applyBulk: async (request) => {
+      checkBulk(request, request.by)
+      return applyBulk(steps, request)
+    },
+    changeQueue: (name, changes, request) => changeQueue(db, name, changes, request),
+    seedQueues: (queues) => seedQueues(db, queues),
+    findJob: (id) => reading.findJob(db, id),
+    listJobs: (query) => reading.listJobs(db, query),
+    listQueues: () => listQueues(db),
+    totals: () => reading.totals(db),
+    metricBuckets: (windowMs) => reading.metricBuckets(db, windowMs),
+    now: () => reading.now(db),
+  }
+}

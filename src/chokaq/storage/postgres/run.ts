@@ -1,0 +1,99 @@
+/** From the start of a run to its end: start, heartbeat, checkpoint, in PostgreSQL. */
+
+import { sql } from 'kysely'
+import { checkPayload } from '../../jobs/check-job.js'
+import type { Lease } from '../../jobs/job.js'
+import { storableProgress } from '../../jobs/storable-number.js'
+import type { HeartbeatResult, StartResult } from '../worker-port.js'
+import type { Executor } from './connections.js'
+import { isHeld, itemRelation } from './lease-items.js'
+
+export async function start(
+  db: Executor,
+  leases: readonly Lease[],
+): Promise<readonly StartResult[]> {
+  const { rows } = await sql<{
+    held: boolean
+    attempts: number | null
+    timeout_ms: number | null
+  }>`
+    with ${itemRelation(leases.map((lease) => ({ lease })))},
+    held as materialized (
+      select h.id from chokaq.jobs_hot h join item i on ${isHeld}
+      where h.state = 1 order by h.id for no key update of h
+    ),
+    begun as (
+      update chokaq.jobs_hot h
+      set state = 2, attempts = h.attempts + 1,
+        started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
+      from held where h.id = held.id
+        and not exists (select from chokaq.queues q where q.name = h.queue and q.paused)
+      returning h.id, h.queue, h.attempts
+    )
+    select held.id is not null as held, begun.attempts, q.timeout_ms::float8 as timeout_ms
+    from item i left join held on held.id = i.id left join begun on begun.id = i.id
+      left join chokaq.queues q on q.name = begun.queue
+    order by i.ord
+  `.execute(db)
+  return rows.map(({ held, attempts, timeout_ms }) => {
+    if (attempts !== null) {
+      return { outcome: 'started', attempt: attempts, timeoutMs: timeout_ms ?? undefined }
+    }
+    return { outcome: held ? 'paused' : 'stale' }
+  })
+}
+
+type Beat = { readonly lease: Lease; readonly progress?: number | undefined }
+
+export async function heartbeat(
+  db: Executor,
+  beats: readonly Beat[],
+): Promise<readonly HeartbeatResult[]> {
+  const columns = [
+    {
+      name: 'progress',
+      type: 'smallint',
+      value: ({ progress }: Beat) => (progress === undefined ? null : storableProgress(progress)),
+    },
+  ] as const
+  const { rows } = await sql<{
+    alive: boolean
+    by: string | null
+    reason: string | null
+  }>`
+    with ${itemRelation(beats, columns)},
+    held as materialized (
+      select h.id, i.progress from chokaq.jobs_hot h join item i on ${isHeld}
+      where h.state in (1, 2) order by h.id for no key update of h
+    ),
+    beaten as (
+      update chokaq.jobs_hot h
+      set heartbeat_at = clock_timestamp(),
+        progress = case when h.state = 2 then coalesce(held.progress, h.progress) end
+      from held where h.id = held.id
+      returning h.id, h.cancel_requested_by, h.cancel_reason
+    )
+    select b.id is not null as alive, b.cancel_requested_by as by, b.cancel_reason as reason
+    from item i left join beaten b on b.id = i.id order by i.ord
+  `.execute(db)
+  return rows.map(({ alive, by, reason }) => {
+    if (!alive) return { outcome: 'stale' }
+    return by === null || reason === null
+      ? { outcome: 'alive' }
+      : { outcome: 'cancel-requested', by, reason }
+  })
+}
+
+export async function saveCheckpoint(
+  db: Executor,
+  lease: Lease,
+  checkpoint: string,
+): Promise<boolean> {
+  checkPayload(checkpoint, 'CHECKPOINT_INVALID')
+  const result = await sql`
+    with ${itemRelation([{ lease }])}
+    update chokaq.jobs_hot h set checkpoint = ${checkpoint}::json
+    from item i where ${isHeld} and h.state = 2
+  `.execute(db)
+  return result.numAffectedRows === 1n
+}
