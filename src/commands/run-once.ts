@@ -19,6 +19,9 @@ export async function runOnce(environment: Environment, options: { json?: true }
   const relay = relayParts(config, log, metrics)
   const job = createRetryJob(config, log, metrics, () => undefined)
   const signal = untilSignalled()
+  signal.addEventListener('abort', () => {
+    log.info({ event: 'run stopping' }, 'run stopping after the rows under way')
+  })
   endWithinGrace(signal, config.shutdownGraceMs)
   try {
     await job.prepare()

@@ -1,10 +1,14 @@
 /** A signal that aborts at SIGTERM or SIGINT, for commands that run to an end by themselves. */
 
-/** The second one of the same kind ends the process at once, as the system's default does. */
+const names = ['SIGTERM', 'SIGINT'] as const
+
+/** The second one, of either kind, ends the process at once, as the system's default does. */
 export function untilSignalled(): AbortSignal {
   const controller = new AbortController()
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(name, () => controller.abort(new Error(name)))
+  const stop = (name: NodeJS.Signals): void => {
+    for (const each of names) process.off(each, stop)
+    controller.abort(new Error(name))
   }
+  for (const name of names) process.on(name, stop)
   return controller.signal
 }
