@@ -37,7 +37,8 @@ function held(tables: MemoryTables, lease: Lease): StoredJob | undefined {
 /** The job as this lease has left it: its settlement comes for the second time. */
 function left(tables: MemoryTables, lease: Lease): StoredJob | undefined {
   const job = tables.find(lease.jobId)
-  return job?.token === lease.token && !isActive(job.state) ? job : undefined
+  if (job?.token !== lease.token || isActive(job.state)) return undefined
+  return job.owner === undefined || job.owner === lease.owner ? job : undefined
 }
 
 export function start(tables: MemoryTables, lease: Lease): StartResult {

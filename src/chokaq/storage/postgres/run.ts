@@ -19,7 +19,7 @@ export async function start(
   }>`
     with ${itemRelation(leases.map((lease) => ({ lease })))},
     held as materialized (
-      select h.id from chokaq.jobs_hot h join item i on ${isHeld}
+      select i.ord, h.id from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state = 1 order by h.id for no key update of h
     ),
     begun as (
@@ -31,7 +31,7 @@ export async function start(
       returning h.id, h.queue, h.attempts
     )
     select held.id is not null as held, begun.attempts, q.timeout_ms::float8 as timeout_ms
-    from item i left join held on held.id = i.id left join begun on begun.id = i.id
+    from item i left join held using (ord) left join begun on begun.id = held.id
       left join chokaq.queues q on q.name = begun.queue
     order by i.ord
   `.execute(db)
@@ -63,7 +63,7 @@ export async function heartbeat(
   }>`
     with ${itemRelation(beats, columns)},
     held as materialized (
-      select h.id, i.progress from chokaq.jobs_hot h join item i on ${isHeld}
+      select i.ord, h.id, i.progress from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state in (1, 2) order by h.id for no key update of h
     ),
     beaten as (
@@ -74,7 +74,7 @@ export async function heartbeat(
       returning h.id, h.cancel_requested_by, h.cancel_reason
     )
     select b.id is not null as alive, b.cancel_requested_by as by, b.cancel_reason as reason
-    from item i left join beaten b on b.id = i.id order by i.ord
+    from item i left join held using (ord) left join beaten b on b.id = held.id order by i.ord
   `.execute(db)
   return rows.map(({ alive, by, reason }) => {
     if (!alive) return { outcome: 'stale' }

@@ -35,7 +35,7 @@ export async function succeed(
   const { rows } = await sql<Answer>`
     with ${itemRelation(items, columns)},
     held as materialized (
-      select h.id, i.duration_ms from chokaq.jobs_hot h join item i on ${isHeld}
+      select i.ord, h.id, i.duration_ms from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state = 2 order by h.id for update of h
     ),
     gone as (
@@ -48,7 +48,7 @@ export async function succeed(
         select from chokaq.jobs_archive a
         where a.id = i.id and a.owner = i.owner and a.token = i.token
       ) as moved
-    from item i left join moved m on m.id = i.id order by i.ord
+    from item i left join held using (ord) left join moved m on m.id = held.id order by i.ord
   `.execute(db)
   return rows.map(toResult)
 }
@@ -71,7 +71,7 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
   const { rows } = await sql<Required<Answer>>`
     with ${itemRelation(items, columns)},
     held as materialized (
-      select h.id, i.delay_ms, i.error, i.refund, h.cancel_requested_by as by, h.cancel_reason
+      select i.ord, h.id, i.delay_ms, i.error, i.refund, h.cancel_requested_by as by, h.cancel_reason
       from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state = 2 order by h.id for update of h
     ),
@@ -99,7 +99,8 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
         select from chokaq.jobs_dlq d
         where d.id = i.id and d.token = i.token and d.reason = 'Cancelled'
       ) as cancelled
-    from item i left join back on back.id = i.id left join ended on ended.id = i.id
+    from item i left join held using (ord) left join back on back.id = held.id
+      left join ended on ended.id = held.id
     order by i.ord
   `.execute(db)
   return rows.map((row) => (row.cancelled ? { outcome: 'cancelled' } : toResult(row)))
@@ -123,7 +124,7 @@ export async function deadLetter(
   const { rows } = await sql<Answer>`
     with ${itemRelation(items, columns)},
     held as materialized (
-      select h.id, i.reason, i.details, i.duration_ms
+      select i.ord, h.id, i.reason, i.details, i.duration_ms
       from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state in (1, 2) order by h.id for update of h
     ),
@@ -137,7 +138,7 @@ export async function deadLetter(
         select from chokaq.jobs_dlq d
         where d.id = i.id and d.token = i.token and d.reason = i.reason
       ) as moved
-    from item i left join moved m on m.id = i.id order by i.ord
+    from item i left join held using (ord) left join moved m on m.id = held.id order by i.ord
   `.execute(db)
   return rows.map(toResult)
 }
@@ -157,7 +158,7 @@ export async function giveBack(
   const { rows } = await sql<Answer>`
     with ${itemRelation(items, columns)},
     held as materialized (
-      select h.id, i.delay_ms from chokaq.jobs_hot h join item i on ${isHeld}
+      select i.ord, h.id, i.delay_ms from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state = 1 order by h.id for update of h
     ),
     back as (
@@ -171,7 +172,7 @@ export async function giveBack(
     select back.id is not null or exists (
         select from chokaq.jobs_hot h where h.id = i.id and h.state = 0 and h.token = i.token
       ) as moved
-    from item i left join back on back.id = i.id order by i.ord
+    from item i left join held using (ord) left join back on back.id = held.id order by i.ord
   `.execute(db)
   return rows.map(toResult)
 }
