@@ -6,6 +6,9 @@
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../postgres/schema.js'
 
+/** PostgreSQL's integer ends here. */
+const maxInteger = 2 ** 31 - 1
+
 /** As chat provisions have it: enough for a reason, too little for a payload. */
 const maxErrorLength = 512
 
@@ -36,10 +39,11 @@ export async function recordFailure(
 ): Promise<{ attempts: number; parked: boolean } | undefined> {
   const { rows } = await sql<{ attempts: number; parked: boolean }>`
     update messenger.outbox_events
-    set attempts = attempts + 1,
+    -- Whoever gave the row as many as an integer holds, it must not make this statement fail.
+    set attempts = least(attempts, ${maxInteger} - 1) + 1,
         last_error = ${storable(failure.reason)},
         next_attempt_at = clock_timestamp() + ${failure.delayMs}::float8 * interval '1 millisecond',
-        parked_at = case when attempts + 1 >= ${failure.maxAttempts} then clock_timestamp() end
+        parked_at = case when attempts >= ${failure.maxAttempts} - 1 then clock_timestamp() end
     where id = ${failure.id}::uuid
       and published_at is null and superseded_at is null
       and skipped_at is null and parked_at is null

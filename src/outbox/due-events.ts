@@ -2,7 +2,7 @@
 
 import { sql, type Kysely } from 'kysely'
 import type { Database } from '../postgres/schema.js'
-import type { OutboxRow } from './outbox-message.js'
+import { maxMessageBytes, type OutboxRow } from './outbox-message.js'
 
 export interface DueEvent extends OutboxRow {
   readonly attempts: number
@@ -16,6 +16,8 @@ export interface DueEvent extends OutboxRow {
  * in backoff; one that is due itself comes before it in the same answer, or fills the batch.
  * A parked predecessor holds nothing back (`supersedeParked` settles it).
  *
+ * What no message can hold is read as null: a statement that fails over one row would hold up all.
+ *
  * Whether an older one waits is looked up in ix_outbox_waiting for each event read, whatever the
  * statistics say: `offset 0` keeps the planner from making a join of it, which a burst that nobody
  * has analyzed yet turned into five million page reads a poll.
@@ -27,14 +29,19 @@ export async function selectDueEvents(
   db: Kysely<Database>,
   options: { readonly limit: number; readonly exceptTopics: readonly string[] },
 ): Promise<DueEvent[]> {
-  const { rows } = await sql<Omit<DueEvent, 'occurred_at_ms'> & { occurred_at_ms: string }>`
+  const { rows } = await sql<Omit<DueEvent, 'occurred_at_ms'> & { occurred_at_ms: string | null }>`
     select
       e.id, e.seq::text as seq, e.aggregate_type, e.aggregate_id, e.type, e.topic,
-      e.contract_version, e.spec_version, e.payload::text as payload, e.correlation_id,
-      e.traceparent, e.attempts,
-      to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as occurred_at,
-      floor(extract(epoch from e.occurred_at) * 1000)::bigint::text as occurred_at_ms
+      e.contract_version, e.spec_version, e.correlation_id, e.traceparent, e.attempts,
+      case when octet_length(e.payload::text) <= ${maxMessageBytes} then e.payload::text end
+        as payload,
+      to_char(tellable.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as occurred_at,
+      floor(extract(epoch from tellable.at) * 1000)::bigint::text as occurred_at_ms
     from messenger.outbox_events e
+    cross join lateral (
+      select case when e.occurred_at >= 'epoch' and e.occurred_at < '10000-01-01Z'
+        then e.occurred_at end as at
+    ) tellable
     where e.published_at is null and e.superseded_at is null
       and e.skipped_at is null and e.parked_at is null
       and e.next_attempt_at <= statement_timestamp()
@@ -51,7 +58,10 @@ export async function selectDueEvents(
     order by e.seq
     limit ${options.limit}
   `.execute(db)
-  return rows.map((row) => ({ ...row, occurred_at_ms: Number(row.occurred_at_ms) }))
+  return rows.map((row) => ({
+    ...row,
+    occurred_at_ms: row.occurred_at_ms === null ? null : Number(row.occurred_at_ms),
+  }))
 }
 
 /**

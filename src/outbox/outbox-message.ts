@@ -6,6 +6,20 @@
 import { contractFaults, contractVersion, eventType, isTopicName } from './event-contract.js'
 import type { OutgoingMessage } from './publisher.js'
 
+/**
+ * Key, headers and value together: what the contract's topic takes (max.message.bytes). One that is
+ * larger must not even be sent: a broker cuts the connection of a request beyond its
+ * socket.request.max.bytes, which looks like an outage, and one row would hold up all others.
+ */
+export const maxMessageBytes = 1_048_588
+
+/** What Kafka adds to a record and to each header; generous, for the limits have room. */
+const recordOverheadBytes = 64
+const headerOverheadBytes = 8
+
+/** What a writer calls its event may be long; what it begins with says enough. */
+const quotedLength = 100
+
 const eventSource = '/messenger/chat-provision-retry'
 
 /** A row as `select-due-events` reads it: text where JavaScript would change the value. */
@@ -18,13 +32,14 @@ export interface OutboxRow {
   readonly topic: string
   readonly contract_version: number
   readonly spec_version: string
-  readonly payload: string
+  /** Null where it is larger than any message may be. */
+  readonly payload: string | null
   readonly correlation_id: string | null
   readonly traceparent: string | null
-  /** RFC 3339, UTC, six fraction digits. */
-  readonly occurred_at: string
+  /** RFC 3339, UTC, six fraction digits; null where neither it nor a record's timestamp can tell it. */
+  readonly occurred_at: string | null
   /** The same instant in Unix milliseconds. */
-  readonly occurred_at_ms: number
+  readonly occurred_at_ms: number | null
 }
 
 /** The row can't be made into a message; `message` is the reason put on record with it. */
@@ -39,27 +54,47 @@ export class UnreadableEvent extends Error {
  */
 export function toOutgoingMessage(row: OutboxRow): OutgoingMessage {
   if (!isTopicName(row.topic)) throw new UnreadableEvent('TOPIC_INVALID')
-  if (row.type !== eventType) throw new UnreadableEvent(`TYPE_UNKNOWN: ${row.type}`)
+  if (row.type !== eventType)
+    throw new UnreadableEvent(`TYPE_UNKNOWN: ${row.type.slice(0, quotedLength)}`)
   if (row.contract_version !== contractVersion) {
     throw new UnreadableEvent(`CONTRACT_VERSION_UNKNOWN: ${row.contract_version}`)
   }
+  if (row.occurred_at === null || row.occurred_at_ms === null) {
+    throw new UnreadableEvent('OCCURRED_AT_INVALID: not between the years 1970 and 9999')
+  }
+  if (row.payload === null) throw tooLarge()
   const faults = contractFaults('reader', row.payload)
   if (faults !== undefined) throw new UnreadableEvent(`PAYLOAD_INVALID: ${faults}`)
-  return {
+  const message = {
     key: row.aggregate_id,
-    headers: headersOf(row),
+    headers: headersOf(row, row.occurred_at),
     value: row.payload,
     timestampMs: row.occurred_at_ms,
   }
+  if (bytesOf(message) > maxMessageBytes) throw tooLarge()
+  return message
 }
 
-function headersOf(row: OutboxRow): Record<string, string> {
+/** Its size in a batch, rather above than below what Kafka makes of it. */
+export function bytesOf({ key, value, headers }: OutgoingMessage): number {
+  let bytes = recordOverheadBytes + key.length + Buffer.byteLength(value)
+  for (const [name, header] of Object.entries(headers)) {
+    bytes += headerOverheadBytes + name.length + Buffer.byteLength(header)
+  }
+  return bytes
+}
+
+function tooLarge(): UnreadableEvent {
+  return new UnreadableEvent(`MESSAGE_TOO_LARGE: more than ${maxMessageBytes} bytes`)
+}
+
+function headersOf(row: OutboxRow, occurredAt: string): Record<string, string> {
   const headers: Record<string, string | null> = {
     ce_specversion: row.spec_version,
     ce_id: row.id,
     ce_type: row.type,
     ce_source: eventSource,
-    ce_time: row.occurred_at,
+    ce_time: occurredAt,
     ce_subject: row.aggregate_id,
     ce_sequence: row.seq,
     'content-type': 'application/json',

@@ -32,8 +32,11 @@ const slackMs = 15_000
  * stopped or cut off. Above twice the send's deadline, so that no send in good health outlives it.
  */
 function lockTtlMs(options: RelayLockOptions): number {
-  return options.pollIntervalMs + 2 * options.sendTimeoutMs + slackMs
+  return Math.min(options.pollIntervalMs + 2 * options.sendTimeoutMs + slackMs, longestTtlMs)
 }
+
+/** idle_session_timeout ends here, at 24 days; each option alone may be as long. */
+const longestTtlMs = 2 ** 31 - 1
 
 /** The turn, or who has it. */
 export async function takeTurn(

@@ -1,5 +1,6 @@
 /** Cuts a batch into what can go out in one send: one topic, and not too large in sum. */
 
+import { bytesOf } from './outbox-message.js'
 import type { OutgoingMessage } from './publisher.js'
 
 /**
@@ -7,10 +8,6 @@ import type { OutgoingMessage } from './publisher.js'
  * exist; half of it is 700 events of the contract's size, more than a batch holds by default.
  */
 const maxBatchBytes = 512 * 1024
-
-/** What Kafka adds to a record and to each header; generous, for the limit has room. */
-const recordOverheadBytes = 64
-const headerOverheadBytes = 8
 
 /** Batches per topic, each in the given order; what is too large by itself goes alone. */
 export function inSendableBatches<
@@ -20,7 +17,7 @@ export function inSendableBatches<
   const open = new Map<string, { batch: T[]; bytes: number }>()
   for (const item of items) {
     const { topic } = item.row
-    const bytes = sizeOf(item.message)
+    const bytes = bytesOf(item.message)
     const current = open.get(topic)
     if (current !== undefined && current.bytes + bytes <= maxBatchBytes) {
       current.batch.push(item)
@@ -32,12 +29,4 @@ export function inSendableBatches<
     }
   }
   return batches
-}
-
-function sizeOf({ key, value, headers }: OutgoingMessage): number {
-  let bytes = recordOverheadBytes + key.length + Buffer.byteLength(value)
-  for (const [name, header] of Object.entries(headers)) {
-    bytes += headerOverheadBytes + name.length + Buffer.byteLength(header)
-  }
-  return bytes
 }

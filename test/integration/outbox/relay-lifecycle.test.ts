@@ -90,6 +90,18 @@ describe('the relay', () => {
     })
   })
 
+  test('takes options as long as they may be', async () => {
+    const longest = 24 * 86_400_000
+    const { relay } = createRelay({
+      ...createPipe(),
+      pollIntervalMs: longest,
+      sendTimeoutMs: longest,
+    })
+    const event = await append()
+    relay.start()
+    await waitFor('the event', () => isPublished(event))
+  })
+
   test('publishes by one of two instances; the other takes over when the first has gone', async () => {
     const first = createPipe()
     const second = createPipe()
