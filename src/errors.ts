@@ -14,6 +14,8 @@ const errorCodes = {
   SCHEMA_OUTDATED: { exitCode: 2, retryable: true },
   SCHEMA_TOO_NEW: { exitCode: 2, retryable: false },
   REFERENCE_TABLE_MISSING: { exitCode: 2, retryable: true },
+  // Waiting helps where the grants are still to come.
+  NOT_PERMITTED: { exitCode: 2, retryable: true },
   POOLER_DETECTED: { exitCode: 2, retryable: false },
   DATABASE_UNAVAILABLE: { exitCode: 1, retryable: true },
   BROKER_UNAVAILABLE: { exitCode: 1, retryable: true },

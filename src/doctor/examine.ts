@@ -31,15 +31,15 @@ export async function examine(
 
 /** What other checks tell better is left to them. */
 function verdictOf(error: unknown): Verdict {
+  const { code } = classifyFailure(error)
+  if (code === '42P01' || code === '3F000') return skipped('its tables are not there: see schema')
+  if (code === '42501') return skipped('this role may not look: see grants')
   if (error instanceof AppError) {
     // These messages say what is wrong, and then what to do.
     const [, found = error.message, mend = ''] =
       /^(.+?(?:\)(?=: )|(?=\. )))(?:: |\. )(.+)$/s.exec(error.message) ?? []
     return failed(found, mend)
   }
-  const { code } = classifyFailure(error)
-  if (code === '42P01' || code === '3F000') return skipped('its tables are not there: see schema')
-  if (code === '42501') return skipped('this role may not look: see grants')
   const text = error instanceof Error ? error.message : String(error)
   return failed(`could not be looked at (${code}): ${text}`, 'mend that, then run doctor again')
 }

@@ -1,4 +1,4 @@
-/** Says in one line that the database can't be used, where it was looked for, and what to look at. */
+/** Says in one line why the database can't be used, where it was looked for, and what to look at. */
 
 import { AppError } from '../errors.js'
 import { classifyFailure } from './failure-class.js'
@@ -11,7 +11,8 @@ interface Addresses {
 }
 
 /**
- * An infrastructure failure as a readable AppError; anything else is given back as it is.
+ * An infrastructure failure, or a right that lacks, as a readable AppError; anything else is given back
+ * as it is.
  *
  * @param option whose address was used; where both are the same, DATABASE_URL is named
  */
@@ -22,12 +23,24 @@ export function explainUnavailable(
 ): unknown {
   if (error instanceof AppError) return error
   const failure = classifyFailure(error)
+  if (failure.code === '42501') return notPermitted(error)
   if (failure.class !== 'infrastructure') return error
   const url = option === 'DATABASE_URL' ? addresses.url : addresses.lockUrl
   const named = url === addresses.url ? 'DATABASE_URL' : option
   return new AppError(
     'DATABASE_UNAVAILABLE',
     `PostgreSQL at ${placeOf(url)} can't be used (${failure.code}): ${adviceFor(failure.code, named)}.`,
+    { cause: error },
+  )
+}
+
+/** PostgreSQL's text names the object, never its contents. */
+function notPermitted(error: unknown): AppError {
+  const what = error instanceof Error ? error.message : 'permission denied'
+  return new AppError(
+    'NOT_PERMITTED',
+    `The role that DATABASE_URL names may not do this (${what}). \`migrate\` is for the owner of the ` +
+      'schema; what the service itself needs is in migrations/grants/worker.sql.',
     { cause: error },
   )
 }

@@ -30,6 +30,8 @@ export class CycleLoop {
   #running: Promise<void> | undefined
   #lastTryAt: number
   #waitingFor: string | undefined
+  /** What this outage was told to be so far: it may show itself by several codes in turn. */
+  readonly #told = new Set<string>()
 
   constructor(options: CycleLoopOptions) {
     this.#options = options
@@ -87,10 +89,11 @@ export class CycleLoop {
     }
   }
 
-  /** Once per change: an outage of an hour is one line, not one per try. */
+  /** Once per reason: an outage of an hour is one line, not one per try. */
   #sayWaiting(error: unknown): void {
     const reason = error instanceof AppError ? error.code : classifyFailure(error).code
-    const level = this.#waitingFor === reason ? 'debug' : 'warn'
+    const level = this.#told.has(reason) ? 'debug' : 'warn'
+    this.#told.add(reason)
     this.#waitingFor = reason
     this.#options.log[level]({ event: 'cycle waiting', reason, err: error }, 'cycle waiting')
   }
@@ -100,5 +103,6 @@ export class CycleLoop {
     const { log } = this.#options
     log.info({ event: 'cycle resumed', waitedFor: this.#waitingFor }, 'cycle resumed')
     this.#waitingFor = undefined
+    this.#told.clear()
   }
 }

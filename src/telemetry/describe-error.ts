@@ -12,6 +12,8 @@ const maxDepth = 5
 const maxSiblings = 3
 /** A message is for reading; a driver that quotes a whole statement would fill the log. */
 const maxMessageLength = 2_000
+/** Far more than a name or a code that is one; whoever throws may have set anything. */
+const maxNameLength = 200
 
 /** What kind of thing failed and which object of the schema; never values. */
 const harmlessFields = [
@@ -30,15 +32,16 @@ const harmlessFields = [
 
 export function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? redactText(error) : error
+  const name = readableName(error.name)
   const message = readableMessage(error)
-  const described: Record<string, unknown> = { type: error.name, message }
+  const described: Record<string, unknown> = { type: name, message }
   for (const field of harmlessFields) {
     const value = (error as unknown as Record<string, unknown>)[field]
-    if (typeof value === 'string') described[field] = redactText(value)
+    if (typeof value === 'string') described[field] = readableName(value)
     if (typeof value === 'number' || typeof value === 'boolean') described[field] = value
   }
   const frames = stackFrames(error)
-  if (frames !== undefined) described['stack'] = `${error.name}: ${message}\n${frames}`
+  if (frames !== undefined) described['stack'] = `${name}: ${message}\n${frames}`
   if (depth === maxDepth) return described
   if (error.cause !== undefined) described['cause'] = describeError(error.cause, depth + 1)
   if (error instanceof AggregateError) {
@@ -46,6 +49,10 @@ export function describeError(error: unknown, depth = 0): unknown {
     described['errors'] = siblings.map((sibling) => describeError(sibling, depth + 1))
   }
   return described
+}
+
+function readableName(name: unknown): string {
+  return redactText(String(name).slice(0, maxNameLength))
 }
 
 /** PostgreSQL's class 22 (data exceptions) quotes the offending value at the end of its message. */

@@ -139,6 +139,8 @@ describe('faults', () => {
   })
 
   it.each([
+    [{ OUTBOX_MAX_ATTEMPTS: '2147483648' }, /a whole number from 1 to 2147483647/],
+    [{ CHAT_PROVISION_RETRY_BACKOFF_FACTOR: '0.5' }, /a number from 1 to 1\.79\d*e\+308/],
     [{ CHAT_PROVISION_RETRY_LOCK_TTL: '3m' }, /LOCK_TTL must be above .*MAX_RUN_DURATION/],
     [{ CHAT_PROVISION_RETRY_BACKOFF_CAP: '59s' }, /BACKOFF_CAP must be at least .*BACKOFF_BASE/],
     [{ CHOKAQ_HEARTBEAT_MIN: '13s' }, /HEARTBEAT_MAX must be at least CHOKAQ_HEARTBEAT_MIN/],

@@ -1,6 +1,7 @@
 /** The log through a sink: what must be there, and what must never be. */
 
 import { describe, expect, it } from 'vitest'
+import { describeError } from '../../../src/telemetry/describe-error.js'
 import { createLogger } from '../../../src/telemetry/logger.js'
 import { logEvent } from '../../../src/telemetry/log-events.js'
 
@@ -103,5 +104,18 @@ describe('log lines', () => {
     error.cause = error
     log.error(error)
     expect(entries()).toHaveLength(1)
+  })
+})
+
+describe('an error whose name or code is not one', () => {
+  it('is cut, so that it does not fill the log', () => {
+    const error = Object.assign(new Error('m'), {
+      name: 'N'.repeat(5_000),
+      code: 'C'.repeat(5_000),
+    })
+    const described = describeError(error) as Record<string, string>
+    expect(described['type']).toBe('N'.repeat(200))
+    expect(described['code']).toBe('C'.repeat(200))
+    expect(described['stack']?.startsWith(`${'N'.repeat(200)}: m\n`)).toBe(true)
   })
 })
