@@ -1,0 +1,49 @@
+/**
+ * The shape of a job's payload, as any library that speaks Standard Schema (https://standardschema.dev:
+ * zod, valibot, arktype, …) writes it; so the core depends on none of them.
+ */
+
+/** The part of Standard Schema v1 that is used here. */
+export interface PayloadSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Verdict<Output> | Promise<Verdict<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+interface Issue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+type Verdict<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
+
+export type CheckedPayload<T> =
+  | { readonly ok: true; readonly payload: T }
+  /** One line for each thing that is wrong; values are never quoted. */
+  | { readonly ok: false; readonly why: string }
+
+/** Checks a payload as it is stored: JSON text in, what the handler receives out. */
+export async function readPayload<T>(
+  schema: PayloadSchema<unknown, T>,
+  text: string,
+): Promise<CheckedPayload<T>> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's message would quote the text.
+    return { ok: false, why: 'it is not JSON' }
+  }
+  const verdict = await schema['~standard'].validate(value)
+  if (verdict.issues === undefined) return { ok: true, payload: verdict.value }
+  return { ok: false, why: verdict.issues.map(describeIssue).join('\n') }
+}
+
+function describeIssue({ message, path }: Issue): string {
+  const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
+  return keys.length === 0 ? message : `${keys.join('.')}: ${message}`
+}

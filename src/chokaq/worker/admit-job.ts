@@ -1,0 +1,70 @@
+/** Whether a fetched job can be run at all, asked before it starts and before an attempt is spent. */
+
+import type { FetchedJob } from '../jobs/job.js'
+import type { Random } from '../kernel/backoff.js'
+import type { CircuitLease } from '../kernel/circuit-breaker.js'
+import { decidePostponement } from '../kernel/retry-decision.js'
+import type { JobDefinition } from '../registry/job-definition.js'
+import type { JobRegistry } from '../registry/job-registry.js'
+import { readPayload } from '../registry/payload-schema.js'
+import type { CircuitBreakers } from './circuit-breakers.js'
+import type { DeathReason } from './job-moves.js'
+
+export type Admission =
+  | {
+      readonly kind: 'admitted'
+      readonly definition: JobDefinition
+      readonly payload: unknown
+      readonly circuit: CircuitLease
+    }
+  /** Its type's circuit is open: no attempt is spent. */
+  | { readonly kind: 'postponed'; readonly delayMs: number }
+  | {
+      readonly kind: 'dead'
+      readonly reason: DeathReason
+      readonly details: string
+    }
+
+export interface AdmissionRules {
+  readonly registry: JobRegistry
+  readonly breakers: CircuitBreakers
+  readonly openMs: number
+  readonly maxAgeMs: number
+  readonly random: Random
+}
+
+/** @param ageMs since it was enqueued or resurrected */
+export async function admitJob(
+  job: FetchedJob,
+  ageMs: number,
+  rules: AdmissionRules,
+): Promise<Admission> {
+  const definition = rules.registry.find(job.type)
+  if (definition === undefined) {
+    const details = `No handler is defined for ${job.type} in the worker that fetched it.`
+    return { kind: 'dead', reason: 'UnknownType', details }
+  }
+  const maxAgeMs = definition.options.maxAgeMs ?? rules.maxAgeMs
+  if (job.attempts > 0 && ageMs > maxAgeMs) {
+    const details = `The job is ${Math.round(ageMs)} ms old; no run begins after ${maxAgeMs} ms.`
+    return { kind: 'dead', reason: 'RetryLifetimeExpired', details }
+  }
+  const checked = await readPayload(definition.schema, job.payload)
+  if (!checked.ok) {
+    const details = `The payload does not fit ${job.type}:\n${checked.why}`
+    return { kind: 'dead', reason: 'InvalidPayload', details }
+  }
+  const circuit = rules.breakers.tryAcquire(job.type)
+  if (circuit === undefined) return postpone(job, ageMs, { ...rules, maxAgeMs })
+  return { kind: 'admitted', definition, payload: checked.payload, circuit }
+}
+
+function postpone(job: FetchedJob, ageMs: number, rules: AdmissionRules): Admission {
+  const { openMs, maxAgeMs, random } = rules
+  // Spread over half a period, so that all do not come back in one instant.
+  const delayMs = openMs * (1 + random() / 2)
+  const decision = decidePostponement({ ageMs, delayMs }, { maxAgeMs })
+  if (decision.kind === 'retry') return { kind: 'postponed', delayMs: decision.delayMs }
+  const details = `The circuit of ${job.type} is open, and the job has grown older than ${maxAgeMs} ms.`
+  return { kind: 'dead', reason: decision.reason, details }
+}

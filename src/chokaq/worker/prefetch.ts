@@ -1,0 +1,75 @@
+/**
+ * The jobs that were fetched and not yet begun, and how many more may be: those for which a lane is
+ * free, and as many as the lanes would begin within a second at their present pace, never more than a
+ * batch. So a worker whose lanes hold long work keeps nothing from the others.
+ */
+
+import type { FetchedJob } from '../jobs/job.js'
+import type { ConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
+import type { Pace } from './pace.js'
+
+export interface Buffered {
+  readonly job: FetchedJob
+  /** Monotonic milliseconds. */
+  readonly fetchedAt: number
+}
+
+export interface Prefetch {
+  add(jobs: readonly FetchedJob[], fetchedAt: number): void
+  /** The next one that may enter now. */
+  next(): Buffered | undefined
+  /** It has its lane, or needs none. */
+  entered(): void
+  /** Jobs to ask for now; 0 while there are enough. */
+  wanted(): number
+  /** All that wait, which then wait no more. */
+  drain(): readonly Buffered[]
+}
+
+/**
+ * Of a second's pace, how much may be started before a lane is free, so that starts go to the storage
+ * in batches where runs are shorter than a round trip. What is started and not run yet is a zombie
+ * after a crash, so this is short.
+ */
+const startAheadShare = 0.02
+
+export function createPrefetch({
+  limiter,
+  pace,
+  batchSize,
+}: {
+  readonly limiter: ConcurrencyLimiter
+  readonly pace: Pace
+  readonly batchSize: number
+}): Prefetch {
+  let waiting: Buffered[] = []
+  let entering = 0
+  const freeLanes = (): number => Math.max(0, limiter.limit - limiter.active)
+
+  return {
+    add(jobs, fetchedAt) {
+      waiting.push(...jobs.map((job) => ({ job, fetchedAt })))
+    },
+    next() {
+      const ahead = Math.min(batchSize, Math.floor(pace.perSecond() * startAheadShare))
+      if (entering >= freeLanes() + ahead) return undefined
+      const first = waiting.shift()
+      if (first !== undefined) entering += 1
+      return first
+    },
+    entered() {
+      entering -= 1
+    },
+    wanted() {
+      const target = Math.min(batchSize, freeLanes() + Math.floor(pace.perSecond()))
+      const room = target - waiting.length - entering
+      // Half a batch at a time at least, unless nothing is left: not a fetch for each job.
+      return waiting.length === 0 || room >= batchSize / 2 ? Math.max(0, room) : 0
+    },
+    drain() {
+      const all = waiting
+      waiting = []
+      return all
+    },
+  }
+}

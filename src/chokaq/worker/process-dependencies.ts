@@ -1,0 +1,41 @@
+/** What the steps of processing a job share: one worker's parts. */
+
+import type { FetchedJob } from '../jobs/job.js'
+import type { Random } from '../kernel/backoff.js'
+import type { ConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
+import type { Pipeline } from '../middleware/middleware.js'
+import type { CoreEvents, CoreLog, MonotonicClock } from '../ports.js'
+import type { JobRegistry } from '../registry/job-registry.js'
+import type { CircuitBreakers } from './circuit-breakers.js'
+import type { Heartbeat } from './heartbeat.js'
+import type { JobMoves } from './job-moves.js'
+import type { WorkerOptions } from './worker-options.js'
+
+/** A job of this worker's whose handler runs, or is about to. */
+export interface ActiveRun {
+  readonly job: FetchedJob
+  readonly controller: AbortController
+  readonly heartbeat: Heartbeat
+}
+
+export interface ProcessDependencies {
+  readonly options: WorkerOptions
+  readonly registry: JobRegistry
+  readonly pipeline: Pipeline
+  readonly breakers: CircuitBreakers
+  readonly limiter: ConcurrencyLimiter
+  readonly moves: JobMoves
+  readonly saveCheckpoint: (job: FetchedJob, json: string, trx: unknown) => Promise<boolean>
+  readonly events: CoreEvents
+  readonly log: CoreLog
+  readonly random: Random
+  readonly now: MonotonicClock
+  /** Nothing new is begun after it. */
+  readonly stopping: AbortSignal
+  readonly abortGraceMs: () => number
+  readonly runs: Set<ActiveRun>
+  /** The job has its lane, or needs none: the next one may come in. */
+  readonly onEntered: () => void
+  /** A lane is free again. */
+  readonly onLaneFree: () => void
+}

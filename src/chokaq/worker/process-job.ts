@@ -1,0 +1,75 @@
+/**
+ * One fetched job to its end in this worker: admitted, started, run, settled. The gate before the
+ * handler is the start, which the storage grants to one lease only.
+ */
+
+import type { FetchedJob } from '../jobs/job.js'
+import type { StartResult } from '../storage/worker-port.js'
+import { admitJob } from './admit-job.js'
+import type { ProcessDependencies } from './process-dependencies.js'
+import { runStarted } from './run-started.js'
+import { defaultBreaker, defaultMaxAgeMs } from './worker-options.js'
+
+/**
+ * @param fetchedAt monotonic, when it was fetched
+ * @returns resolves when the outcome is stored; rejects only by a fault of the program
+ */
+export async function processJob(
+  job: FetchedJob,
+  fetchedAt: number,
+  deps: ProcessDependencies,
+): Promise<void> {
+  const { moves, stopping, registry, breakers, random, now, options } = deps
+  const ageMs = (): number => job.ageMs + now() - fetchedAt
+  const admission = await admitJob(job, ageMs(), {
+    registry,
+    breakers,
+    random,
+    openMs: (options.breaker ?? defaultBreaker).openMs,
+    maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
+  })
+  if (admission.kind !== 'admitted') {
+    deps.onEntered()
+    if (admission.kind === 'postponed') await moves.giveBack(job, admission.delayMs)
+    else {
+      const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
+      deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
+      await moves.deadLetter(job, admission)
+    }
+    return
+  }
+  if (stopping.aborted) {
+    admission.circuit.released()
+    deps.onEntered()
+    await moves.giveBack(job)
+    return
+  }
+  const started = await startOrRelease(job, deps)
+  if (started?.outcome === 'started') {
+    await runStarted({ job, admission, started, ageMs }, deps)
+    return
+  }
+  admission.circuit.released()
+  deps.onEntered()
+  if (started?.outcome === 'paused') await moves.giveBack(job)
+}
+
+/** Undefined where nothing is known of the start: the job is back in its queue then. */
+async function startOrRelease(
+  job: FetchedJob,
+  { moves, log }: ProcessDependencies,
+): Promise<StartResult | undefined> {
+  try {
+    const answer = await moves.start(job)
+    if (answer.outcome !== 'refused') return answer
+    const about = { jobId: job.lease.jobId, type: job.type, err: answer.error }
+    log.error({ event: 'job move refused', move: 'start', ...about }, 'job move refused')
+  } catch (error) {
+    log.debug(
+      { event: 'job start unknown', jobId: job.lease.jobId, err: error },
+      'job start unknown',
+    )
+  }
+  await moves.release(job, 'its start was not confirmed by the storage')
+  return undefined
+}

@@ -1,0 +1,139 @@
+/**
+ * One run of a handler: the context it gets, the time it has, the reasons for which it is asked to
+ * end, and what came of it.
+ */
+
+import type { FetchedJob } from '../jobs/job.js'
+import { isFatal, type FailureKind } from '../kernel/failure.js'
+import type { Pipeline } from '../middleware/middleware.js'
+import type { CoreLog, MonotonicClock } from '../ports.js'
+import type { JobDefinition } from '../registry/job-definition.js'
+import { JobAbortedError, type AbortReason } from './abort.js'
+import type { JobContext } from './job-context.js'
+import { classifyError } from './job-errors.js'
+import { longestTimerMs, pause } from './waiting.js'
+
+export type RunEnd = { readonly durationMs: number } & (
+  | { readonly kind: 'succeeded' }
+  | {
+      readonly kind: 'failed'
+      readonly failure: FailureKind
+      readonly error: unknown
+      readonly retryAfterMs?: number | undefined
+    }
+  /** Ended from outside, by shutdown, an operator, or the heartbeat. */
+  | { readonly kind: 'aborted'; readonly reason: AbortReason; readonly error: unknown }
+  /** It was asked to end and has not within its grace; it may still be at work. */
+  | { readonly kind: 'unresponsive'; readonly reason: AbortReason }
+)
+
+export interface HandlerRun {
+  readonly job: FetchedJob
+  readonly attempt: number
+  readonly definition: JobDefinition
+  readonly payload: unknown
+  readonly pipeline: Pipeline
+  /** Aborted with a JobAbortedError by whoever ends runs; this file aborts it at the time limit. */
+  readonly controller: AbortController
+  readonly timeoutMs: number
+  /** Asked when the run is aborted: a shutdown has less time than a time limit. */
+  readonly abortGraceMs: () => number
+  readonly log: CoreLog
+  readonly now: MonotonicClock
+  readonly onProgress: (percent: number) => void
+  readonly saveCheckpoint: (json: string, trx: unknown) => Promise<boolean>
+}
+
+export async function runHandler(run: HandlerRun): Promise<RunEnd> {
+  const { controller, definition, now } = run
+  if (controller.signal.aborted) {
+    const { reason: error } = controller.signal as { reason: JobAbortedError }
+    return { kind: 'aborted', reason: error.reason, error, durationMs: 0 }
+  }
+  const context = createContext(run)
+  const began = now()
+  const timer = setTimeout(
+    () => abortRun(controller, 'timeout'),
+    Math.min(run.timeoutMs, longestTimerMs),
+  )
+  // A handler that throws before its first await rejects like any other.
+  const work = run
+    .pipeline(context, async () => definition.handler(context))
+    .then(
+      (): Settled => ({ ok: true }),
+      (error: unknown): Settled => ({ ok: false, error }),
+    )
+  const over = new AbortController()
+  const settled = await Promise.race([work, graceAfterAbort(run, over.signal)])
+  over.abort()
+  clearTimeout(timer)
+  const durationMs = now() - began
+  if (settled === 'unresponsive') {
+    return { kind: 'unresponsive', reason: reasonOf(controller.signal), durationMs }
+  }
+  if (settled.ok) return { kind: 'succeeded', durationMs }
+  return { ...understand(run, settled.error), durationMs }
+}
+
+type Settled = { readonly ok: true } | { readonly ok: false; readonly error: unknown }
+
+/** The first reason stays. */
+export function abortRun(controller: AbortController, reason: AbortReason): void {
+  controller.abort(new JobAbortedError(reason))
+}
+
+function reasonOf(signal: AbortSignal): AbortReason {
+  return (signal.reason as JobAbortedError).reason
+}
+
+async function graceAfterAbort(run: HandlerRun, over: AbortSignal): Promise<'unresponsive'> {
+  const { signal } = run.controller
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  }
+  await pause(run.abortGraceMs(), over)
+  return 'unresponsive'
+}
+
+function understand(
+  { controller, definition }: HandlerRun,
+  error: unknown,
+):
+  | { kind: 'failed'; failure: FailureKind; error: unknown; retryAfterMs?: number | undefined }
+  | { kind: 'aborted'; reason: AbortReason; error: unknown } {
+  const verdict = classifyError(error)
+  const failure = definition.options.classify?.(error) ?? verdict.kind
+  const { signal } = controller
+  // What an aborted handler throws comes from the abortion, unless it says that the work is at fault.
+  if (signal.aborted && !isFatal(failure)) {
+    const reason = reasonOf(signal)
+    if (reason === 'timeout') return { kind: 'failed', failure: 'timeout', error }
+    return { kind: 'aborted', reason, error }
+  }
+  return { kind: 'failed', failure, error, retryAfterMs: verdict.retryAfterMs }
+}
+
+function createContext(run: HandlerRun): JobContext {
+  const { job, attempt, payload, controller, log } = run
+  return {
+    id: job.lease.jobId,
+    typeKey: job.type,
+    queue: job.queue,
+    attempt,
+    payload,
+    tags: job.tags,
+    createdBy: job.createdBy,
+    idempotencyKey: job.idempotencyKey,
+    signal: controller.signal,
+    log,
+    lease: job.lease,
+    progress: run.onProgress,
+    checkpoint: job.checkpoint === undefined ? undefined : JSON.parse(job.checkpoint),
+    async saveCheckpoint(value, trx) {
+      const isHeld = await run.saveCheckpoint(JSON.stringify(value), trx)
+      if (isHeld) return
+      abortRun(controller, 'heartbeat')
+      throw new JobAbortedError('heartbeat')
+    },
+  }
+}

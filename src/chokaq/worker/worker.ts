@@ -1,0 +1,200 @@
+/** The worker: fetches jobs, runs them in its lanes, and stops in good order. */
+
+import { createConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
+import type { CircuitState } from '../kernel/circuit-breaker.js'
+import type { Random } from '../kernel/backoff.js'
+import type { FetchedJob } from '../jobs/job.js'
+import { composeMiddleware, type Middleware } from '../middleware/middleware.js'
+import type { CoreEvents, CoreLog, CoreMetrics, MonotonicClock } from '../ports.js'
+import type { JobRegistry } from '../registry/job-registry.js'
+import type { WorkerPort } from '../storage/worker-port.js'
+import { createCircuitBreakers } from './circuit-breakers.js'
+import { createFetchLoop } from './fetch-loop.js'
+import { createJobMoves } from './job-moves.js'
+import { createPace } from './pace.js'
+import { createPrefetch } from './prefetch.js'
+import type { ActiveRun, ProcessDependencies } from './process-dependencies.js'
+import { processJob } from './process-job.js'
+import { abortRun } from './run-handler.js'
+import { within } from './waiting.js'
+import { defaultAbortGraceMs, defaultBreaker, type WorkerOptions } from './worker-options.js'
+
+export interface Worker {
+  /** Does nothing the second time, and after `stop`. */
+  start(): void
+  /**
+   * Fetches no more, gives back what was only fetched, lets runs end, then aborts those that have not
+   * and hands them back with their attempt. Bears being called twice, and before `start`.
+   *
+   * @param graceMs after which it resolves in any case
+   */
+  stop(graceMs: number): Promise<void>
+  /** There may be new jobs. */
+  wake(): void
+  /** An operator wants this job ended: if it runs here, its worker asks at once and not at the next beat. */
+  cancelRequested(jobId: string): void
+  /** Lanes from now on, ≥ 0; lowering them ends no run. @throws RangeError */
+  setConcurrency(lanes: number): void
+  /** Milliseconds since the fetch loop last turned. */
+  lastTryAgeMs(): number
+  /** For pages and health. */
+  status(): WorkerStatus
+}
+
+export interface WorkerStatus {
+  readonly concurrency: number
+  /** Handlers at work. */
+  readonly running: number
+  readonly circuits: ReadonlyMap<string, CircuitState>
+}
+
+export interface WorkerDependencies {
+  readonly storage: WorkerPort<unknown>
+  readonly registry: JobRegistry
+  readonly middleware?: readonly Middleware[] | undefined
+  readonly metrics: CoreMetrics
+  readonly events: CoreEvents
+  readonly log: CoreLog
+  readonly random: Random
+  readonly now: MonotonicClock
+}
+
+/** Of the grace: runs get the first part to end by themselves, aborted ones the second. */
+const share = { drain: 0.6, abort: 0.25 }
+
+export function createWorker(options: WorkerOptions, deps: WorkerDependencies): Worker {
+  const { storage, registry, metrics, events, log, random, now } = deps
+  const limiter = createConcurrencyLimiter(options.concurrency)
+  const breakers = createCircuitBreakers(options.breaker ?? defaultBreaker, now)
+  const pace = createPace(now)
+  const prefetch = createPrefetch({ limiter, pace, batchSize: options.batchSize })
+  const stopping = new AbortController()
+  const abandoned = new AbortController()
+  const runs = new Set<ActiveRun>()
+  const underWay = new Set<Promise<void>>()
+  let abortGraceMs = options.abortGraceMs ?? defaultAbortGraceMs
+
+  const loop = createFetchLoop({
+    storage,
+    owner: options.owner,
+    queues: options.queues,
+    pollIntervalMs: options.pollIntervalMs,
+    wanted: () => prefetch.wanted(),
+    onFetched(jobs) {
+      prefetch.add(jobs, now())
+      admit()
+    },
+    log,
+    random,
+    now,
+  })
+
+  const moves = createJobMoves({
+    storage,
+    metrics,
+    events,
+    log,
+    random,
+    abandoned: abandoned.signal,
+    // A queue with MaxWorkers has room again.
+    onMoved: () => loop.wake(),
+  })
+
+  const parts: ProcessDependencies = {
+    options,
+    registry,
+    pipeline: composeMiddleware(deps.middleware ?? []),
+    breakers,
+    limiter,
+    moves,
+    saveCheckpoint: ({ lease }, json, trx) => storage.saveCheckpoint(lease, json, trx),
+    events,
+    log,
+    random,
+    now,
+    stopping: stopping.signal,
+    abortGraceMs: () => abortGraceMs,
+    runs,
+    onEntered() {
+      prefetch.entered()
+      admit()
+    },
+    onLaneFree() {
+      pace.ended()
+      admit()
+      loop.roomFreed()
+    },
+  }
+
+  function admit(): void {
+    if (stopping.signal.aborted) return
+    for (let next = prefetch.next(); next !== undefined; next = prefetch.next()) {
+      track(process(next.job, next.fetchedAt))
+    }
+  }
+
+  async function process(job: FetchedJob, fetchedAt: number): Promise<void> {
+    try {
+      await processJob(job, fetchedAt, parts)
+    } catch (error) {
+      // A fault of the program: the job is left to the rescue, the others go on.
+      log.error(
+        { event: 'job processing failed', jobId: job.lease.jobId, err: error },
+        'job processing failed',
+      )
+    }
+  }
+
+  function track(work: Promise<void>): void {
+    underWay.add(work)
+    void work.finally(() => underWay.delete(work))
+  }
+
+  async function allEnded(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay)
+  }
+
+  let looping: Promise<void> | undefined
+  let stopped: Promise<void> | undefined
+
+  async function stop(graceMs: number): Promise<void> {
+    stopping.abort()
+    const ended = (async () => {
+      await looping
+      for (const { job } of prefetch.drain()) track(moves.giveBack(job))
+      await allEnded()
+    })()
+    await within(ended, graceMs * share.drain)
+    if (underWay.size > 0) {
+      abortGraceMs = graceMs * share.abort
+      for (const { controller } of runs) abortRun(controller, 'shutdown')
+      await within(ended, graceMs * (1 - share.drain))
+    }
+    abandoned.abort()
+    const left = underWay.size
+    if (left > 0) log.error({ event: 'jobs left unsettled', jobs: left }, 'jobs left unsettled')
+  }
+
+  return {
+    start() {
+      if (stopping.signal.aborted) return
+      looping ??= loop.run(stopping.signal)
+    },
+    stop: (graceMs) => (stopped ??= stop(graceMs)),
+    wake: () => loop.wake(),
+    cancelRequested(jobId) {
+      for (const { job, heartbeat } of runs) if (job.lease.jobId === jobId) heartbeat.beatNow()
+    },
+    setConcurrency(lanes) {
+      limiter.setLimit(lanes)
+      admit()
+      loop.roomFreed()
+    },
+    lastTryAgeMs: () => loop.lastTryAgeMs(),
+    status: () => ({
+      concurrency: limiter.limit,
+      running: limiter.active,
+      circuits: breakers.states(),
+    }),
+  }
+}
