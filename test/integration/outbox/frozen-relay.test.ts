@@ -6,7 +6,7 @@ import { skipEvent } from '../../../src/outbox/operator-actions.js'
 import { startCli, type RunningCli } from '../../support/cli.js'
 import { useTestDatabase } from '../../support/test-database.js'
 import { waitFor } from '../../support/wait-for.js'
-import { appendEvent, outboxState } from './relay-fixtures.js'
+import { appendEvent, isInSend, outboxState } from './relay-fixtures.js'
 
 const database = useTestDatabase()
 const topic = 'pin.messenger.deal-chat-status-changed.v1'
@@ -59,21 +59,12 @@ const countPublished = async (): Promise<number> =>
   (await database().query('select from messenger.outbox_events where published_at is not null'))
     .length
 
-/** The relay has read the batch: this statement comes between its reading and its sending. */
-async function hasReadBatch(): Promise<boolean> {
-  const found = await database().query(
-    `select from pg_stat_activity where datname = current_database() and state = 'idle'
-       and application_name = 'chat-provision-retry relay' and query like '%superseded_at = clock_timestamp()%'`,
-  )
-  return found.length === 1
-}
-
 test('unmarks nothing, and marks nothing that isn’t its own', async () => {
   const frozen = serve()
   await frozen.logged('outbox relay started')
   frozen.child.stdout?.pause()
   await insertBatch()
-  await waitFor('the relay to be in its send', hasReadBatch)
+  await waitFor('the relay to be in its send', () => isInSend(database()))
   frozen.child.kill('SIGSTOP')
   const [skipped] = await database().query<{ id: string }>(
     'select id from messenger.outbox_events order by seq limit 1',

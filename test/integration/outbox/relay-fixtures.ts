@@ -168,6 +168,19 @@ export function createTestKafkaPublisher(
   return publisher
 }
 
+/**
+ * Whether the relay of a `serve` process has read a batch and not come back from its sending: the
+ * last statement of its session is the one between the two.
+ */
+export async function isInSend(database: TestDatabase): Promise<boolean> {
+  const sessions = await database.query(
+    `select from pg_stat_activity where datname = current_database() and state = 'idle'
+       and application_name = 'chat-provision-retry relay'
+       and query like '%superseded_at = clock_timestamp()%'`,
+  )
+  return sessions.length === 1
+}
+
 /** A relay to the run's own broker, and what its tests ask again and again. */
 export interface RelayBench {
   /** A new one for each test, with three partitions; a test may put another in its place. */
