@@ -6,12 +6,13 @@
  * consumer writes the same row with contracts/produce-event.sql.
  */
 
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { uuidv7 } from 'uuidv7'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import {
   aggregateType,
   assertKeepsContract,
+  assertSendable,
   ContractViolation,
   contractVersion,
   eventType,
@@ -44,15 +45,36 @@ export async function appendDealChatStatusChanged(
 ): Promise<string> {
   const id = uuidv7()
   const { rows } = await sql<{ payload: string }>`
-    with clock as materialized (
-      select date_trunc('milliseconds', clock_timestamp()) as occurred_at
-    )
+    with event as (${insertDealChatStatusChanged(id, event)}) select payload from event
+  `.execute(trx)
+  const payload = rows[0]?.payload
+  if (payload === undefined) throw new ContractViolation('a trigger kept the row out of the outbox')
+  assertKeepsContract({ topic: event.topic, traceparent: event.traceparent, payload })
+  return id
+}
+
+/**
+ * The insert alone, to stand in a larger statement under the same row lock; it returns `payload`.
+ * Its payload is right by construction (uuids, one of the statuses, a time); what goes beside it is
+ * checked here.
+ *
+ * @param id UUIDv7 of the event
+ * @param gate a table expression: the event is written where it gives one row, not where it gives none
+ * @throws ContractViolation where topic or traceparent could not be sent
+ */
+export function insertDealChatStatusChanged(
+  id: string,
+  event: DealChatStatusChanged,
+  gate: RawBuilder<unknown> = sql`(select) always`,
+): RawBuilder<unknown> {
+  assertSendable(event)
+  return sql`
     insert into messenger.outbox_events
       (id, aggregate_type, aggregate_id, type, topic, contract_version,
        payload, correlation_id, traceparent, occurred_at)
     select
-      ${id}::uuid, ${aggregateType}, ${event.dealId}::uuid, ${eventType}, ${event.topic},
-      ${contractVersion}::integer,
+      ${id}::uuid, ${aggregateType}::text, ${event.dealId}::uuid, ${eventType}::text,
+      ${event.topic}::text, ${contractVersion}::integer,
       concat(
         '{"DealId":"', ${event.dealId}::uuid,
         '","ChatId":', coalesce('"' || ${event.chatId}::uuid || '"', 'null'),
@@ -61,11 +83,7 @@ export async function appendDealChatStatusChanged(
         to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"}'
       )::json,
       ${event.correlationId}::uuid, ${event.traceparent}::text, occurred_at
-    from clock
-    returning payload::text as payload
-  `.execute(trx)
-  const payload = rows[0]?.payload
-  if (payload === undefined) throw new ContractViolation('a trigger kept the row out of the outbox')
-  assertKeepsContract({ topic: event.topic, traceparent: event.traceparent, payload })
-  return id
+    -- A volatile function keeps the planner from evaluating the subquery more than once.
+    from (select date_trunc('milliseconds', clock_timestamp()) as occurred_at) clock, ${gate}
+    returning payload::text as payload`
 }

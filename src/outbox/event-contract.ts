@@ -39,15 +39,20 @@ export interface WrittenEvent {
 
 /** @throws ContractViolation, which names the rule but never quotes the payload. */
 export function assertKeepsContract(event: WrittenEvent): void {
-  if (!isTopicName(event.topic)) throw new ContractViolation('topic is not a Kafka topic name')
-  if (event.traceparent !== null && !traceparentPattern.test(event.traceparent)) {
-    throw new ContractViolation('traceparent is not of the form version-traceid-parentid-flags')
-  }
+  assertSendable(event)
   if (Buffer.byteLength(event.payload) > maxPayloadBytes) {
     throw new ContractViolation(`payload is larger than ${String(maxPayloadBytes)} bytes`)
   }
   const faults = contractFaults('producer', event.payload)
   if (faults !== undefined) throw new ContractViolation(faults)
+}
+
+/** @throws ContractViolation where what goes beside the payload could not be sent */
+export function assertSendable(event: Pick<WrittenEvent, 'topic' | 'traceparent'>): void {
+  if (!isTopicName(event.topic)) throw new ContractViolation('topic is not a Kafka topic name')
+  if (event.traceparent !== null && !traceparentPattern.test(event.traceparent)) {
+    throw new ContractViolation('traceparent is not of the form version-traceid-parentid-flags')
+  }
 }
 
 /** Kafka's own rule for topic names (org.apache.kafka.common.internals.Topic). */

@@ -3,6 +3,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { dropSocket, guardClient } from './guarded-client.js'
+import { announcedPid, claimSession } from './own-session.js'
 import type { Database } from './schema.js'
 
 /**
@@ -20,21 +21,30 @@ export interface PoolOptions {
   readonly applicationName: string
   /** Connections at most, ≥ 1. */
   readonly max: number
+  /** For the job: limits for the session and prepared statements where the session is its own. */
+  readonly rowWork?: boolean
   /** Called when a connection dies between statements; unowned, the error would end the process. */
   readonly onConnectionLost: (error: Error) => void
 }
 
 /**
- * A pool as kysely's Database. No start-up parameters beyond application_name and no named
- * statements, so that it works through a transaction-pooling proxy; limits are set per transaction.
+ * A pool as kysely's Database. No start-up parameters beyond application_name, and no named statements
+ * but on sessions of its own, so that it works through a transaction-pooling proxy.
  */
 export function createDatabase(options: PoolOptions): Kysely<Database> {
+  const own = new WeakSet<pg.ClientBase>()
+  const claim = async (client: pg.ClientBase): Promise<void> => {
+    if (await within(client, connectTimeoutMs, claimSession(client))) own.add(client)
+  }
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.max,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    // pg-pool awaits it, though its type says nothing of that.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises
+    ...(options.rowWork === true && { onConnect: claim }),
   })
   pool.on('error', options.onConnectionLost)
   // A client that is checked out emits on itself, not on the pool.
@@ -42,7 +52,7 @@ export function createDatabase(options: PoolOptions): Kysely<Database> {
   const guardedPool = {
     connect: async () => {
       const client = await pool.connect()
-      return guardClient(client, (error) => client.release(error))
+      return guardClient(client, own.has(client), (error) => client.release(error))
     },
     end: () => pool.end(),
   }
@@ -81,7 +91,7 @@ export async function openSession(
     throw error
   }
   const pool = {
-    connect: () => Promise.resolve(guardClient(client, () => undefined)),
+    connect: () => Promise.resolve(guardClient(client, false, () => undefined)),
     end: () => Promise.resolve(),
   }
   let ended: Promise<void> | undefined
@@ -93,17 +103,19 @@ export async function openSession(
   }
 }
 
-/** pg keeps the pid of the server's BackendKeyData message, but its types don't show it. */
-function announcedPid(client: pg.Client): number | null {
-  return 'processID' in client && typeof client.processID === 'number' ? client.processID : null
-}
-
 async function endWithin(client: pg.Client, ms: number): Promise<void> {
-  const timer = setTimeout(() => dropSocket(client), ms)
   try {
-    await client.end()
+    await within(client, ms, client.end())
   } catch {
     // The socket is gone, and with it the session: that is all that was asked for.
+  }
+}
+
+/** Drops the socket where `work` has not ended by then, upon which it does. */
+async function within<T>(client: pg.ClientBase, ms: number, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => dropSocket(client), ms)
+  try {
+    return await work
   } finally {
     clearTimeout(timer)
   }

@@ -21,6 +21,8 @@ const infrastructureStates = new Set([
   '25006', // read_only_sql_transaction: a failover has made this server a standby
   '25P03', // idle_in_transaction_session_timeout: the session is ended
   '25P04', // transaction_timeout: likewise
+  '26000', // invalid_sql_statement_name: someone has discarded what the session had prepared
+  '42P05', // duplicate_prepared_statement: the session is shared after all
   '57P01', // admin_shutdown, pg_terminate_backend
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
@@ -83,6 +85,9 @@ const handshakeTexts = [
   /^There was an error establishing an SSL/,
 ]
 
+/** A prepared statement has outlived a change of its tables; a new session prepares it anew. */
+const stalePlanText = 'cached plan must not change result type'
+
 /** An error has more causes than this only where it is its own. */
 const causesAtMost = 5
 
@@ -128,6 +133,7 @@ function ownFailure(error: unknown): Failure | undefined {
     const ofConnection =
       socketCodes.has(code) || connectCalls.has(syscall) || certificateCodes.test(code)
     if (ofConnection) return { class: 'infrastructure', code }
+    if (code === '0A000' && message === stalePlanText) return { class: 'infrastructure', code }
     if (/^[0-9A-Z]{5}$/.test(code)) return { class: classOfState(code), code }
   }
   if (typeof message !== 'string') return undefined

@@ -10,6 +10,7 @@
 import type { PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import { classifyFailure } from './failure-class.js'
+import { preparedName } from './own-session.js'
 
 /**
  * Longer than every statement_timeout used here, so that a living server's own verdict comes first;
@@ -17,8 +18,10 @@ import { classifyFailure } from './failure-class.js'
  */
 const answerTimeoutMs = 25_000
 
+/** @param prepare whether statements may be prepared: only on a session of its own */
 export function guardClient(
   client: pg.ClientBase,
+  prepare: boolean,
   release: (error: Error | undefined) => void,
 ): PostgresPoolClient {
   let unfit: Error | undefined
@@ -28,7 +31,9 @@ export function guardClient(
       dropSocket(client)
     }, answerTimeoutMs)
     try {
-      return await client.query(text, parameters)
+      const name = prepare ? preparedName(text) : undefined
+      if (name === undefined) return await client.query(text, parameters)
+      return await client.query({ name, text, values: parameters })
     } catch (error) {
       if (error instanceof Error && classifyFailure(error).class === 'infrastructure')
         unfit ??= error

@@ -7,12 +7,15 @@
 import { sql, type Kysely, type Transaction } from 'kysely'
 import type { Database } from './schema.js'
 
-/** A row's statements touch a handful of rows; one that waits longer than this meets contention. */
-const lockTimeoutMs = 5_000
-/** Above lock_timeout; below the shutdown's grace of 20 s, so that a stop never waits for more. */
-const statementTimeoutMs = 15_000
-/** A worker frozen between two statements holds its row this long, then the server lets it go. */
-const idleInTransactionTimeoutMs = 30_000
+/** Milliseconds. */
+export const rowLimits = {
+  /** A row's statements touch a handful of rows; one that waits longer than this meets contention. */
+  lock: 5_000,
+  /** Above the lock's; below the shutdown's grace of 20 s, so that a stop never waits for more. */
+  statement: 15_000,
+  /** A worker frozen between two statements holds its row this long, then the server lets it go. */
+  idleInTransaction: 30_000,
+}
 
 /** Runs `work` in a transaction of its own: committed when it returns, rolled back when it throws. */
 export async function inRowTransaction<T>(
@@ -23,10 +26,10 @@ export async function inRowTransaction<T>(
   try {
     return await db.transaction().execute(async (trx) => {
       await sql`
-        select set_config('lock_timeout', ${String(lockTimeoutMs)}, true),
-          set_config('statement_timeout', ${String(statementTimeoutMs)}, true),
+        select set_config('lock_timeout', ${String(rowLimits.lock)}, true),
+          set_config('statement_timeout', ${String(rowLimits.statement)}, true),
           set_config('idle_in_transaction_session_timeout',
-            ${String(idleInTransactionTimeoutMs)}, true)
+            ${String(rowLimits.idleInTransaction)}, true)
       `.execute(trx)
       try {
         return await work(trx)

@@ -10,6 +10,7 @@ import { appendDealChatStatusChanged } from '../outbox/append-event.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import { currentTraceparent } from '../telemetry/tracing.js'
+import { provisionAtOnce } from './at-once.js'
 import type { AttemptReturns, OnRecord } from './attempt-returns.js'
 import {
   lockDue,
@@ -57,7 +58,10 @@ export async function attemptRow(
         onRecord = await putOnRecord(candidate, context)
         if (onRecord === undefined) return { kind: 'skipped' }
       }
-      return provisionRow(candidate, onRecord, context)
+      return (
+        (onRecord === undefined ? await tryAtOnce(candidate, context) : undefined) ??
+        provisionRow(candidate, onRecord, context)
+      )
     },
     (failure) =>
       retryInPlace(context, () => recordFailure(candidate, onRecord, failure, context), giveUp),
@@ -84,6 +88,19 @@ export async function closeExhausted(
       return { kind: 'poison', failure: workerDied, attempts: row.attempts }
     })
   return retryInPlace(context, close, giveUp)
+}
+
+/** Undefined where the row must be done step by step; nothing was written then. */
+async function tryAtOnce(
+  candidate: Candidate,
+  context: AttemptContext,
+): Promise<AttemptOutcome | undefined> {
+  const { db, jobRunId, topic, provisioning } = context
+  const attempts = candidate.attempts + 1
+  const event = { topic, correlationId: jobRunId, traceparent: currentTraceparent() }
+  const made = stamp(attempts, context)
+  const chatId = await provisionAtOnce(db, candidate, made, event, provisioning)
+  return chatId === undefined ? undefined : { kind: 'provisioned', chatId, attempts }
 }
 
 async function provisionRow(

@@ -21,11 +21,14 @@ export interface DueAt {
 export interface Candidate {
   readonly id: string
   readonly dealId: string
+  readonly title: string
   readonly dealTenantId: string | null
   readonly status: ProvisionStatus
   readonly attempts: number
   /** timestamptz as text; with the id, the place in the cycle's order. */
   readonly nextAttemptAt: string
+  /** The row's version: changes with every write, whoever writes. */
+  readonly xmin: string
 }
 
 /** A row under lock, with what provisioning needs. */
@@ -43,14 +46,14 @@ export interface ClaimedProvision {
   /** timestamptz as text, as is updatedAt. */
   readonly nextAttemptAt: string
   readonly updatedAt: string
-  /** The row's version: changes with every write, whoever writes. */
+  /** As a candidate's. */
   readonly xmin: string
   /** By user id; one more than may be at the most, so that too many can be told. */
   readonly members: readonly Member[]
 }
 
-const candidateColumns = sql`id, deal_id as "dealId", deal_tenant_id as "dealTenantId", status, attempts,
-  next_attempt_at::text as "nextAttemptAt"`
+const candidateColumns = sql`id, deal_id as "dealId", title, deal_tenant_id as "dealTenantId", status,
+  attempts, next_attempt_at::text as "nextAttemptAt", xmin::text as xmin`
 
 /** The moment by the database's clock, RFC 3339 in UTC with microseconds. */
 export async function readAsOf(db: Kysely<Database>): Promise<string> {
@@ -88,7 +91,7 @@ export async function readDueCandidates(
       ? sql`true`
       : sql`(next_attempt_at, id) > (${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
   const ofStatus = (status: 'Failed' | 'Provisioning'): RawBuilder<unknown> => sql`
-    select id, deal_id, deal_tenant_id, status, attempts, next_attempt_at
+    select id, deal_id, title, deal_tenant_id, status, attempts, next_attempt_at, xmin
     from messenger.deal_chat_provisions
     where status = ${status} and ${isDue(at)} and ${place}
     order by next_attempt_at, id

@@ -38,11 +38,15 @@ export const membersAtMost = 1000
  */
 const blank = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\u2800]*$/u
 
+export function isBlank(title: string): boolean {
+  return blank.test(title)
+}
+
 export function rejectProvision(
   provision: { readonly title: string; readonly members: readonly Member[] },
   knownRoles: ReadonlySet<string>,
 ): GuardCode | undefined {
-  if (blank.test(provision.title)) return 'TITLE_BLANK'
+  if (isBlank(provision.title)) return 'TITLE_BLANK'
   if (provision.members.length === 0) return 'NO_MEMBERS'
   if (provision.members.length > membersAtMost) return 'MEMBERS_TOO_MANY'
   if (provision.members.some((member) => !knownRoles.has(member.role))) return 'ROLE_UNKNOWN'

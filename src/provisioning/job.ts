@@ -56,6 +56,7 @@ export function createJob(options: JobOptions): Job {
     connectionString: config.database.url,
     applicationName,
     max: config.retry.concurrency + connectionsBesideLanes,
+    rowWork: true,
     onConnectionLost: (error) =>
       log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
   })

@@ -5,7 +5,7 @@
  * changes nothing else.
  */
 
-import type { Transaction } from 'kysely'
+import type { RawBuilder, Transaction } from 'kysely'
 import type { Database } from '../postgres/schema.js'
 
 export interface DealChat {
@@ -42,4 +42,18 @@ export interface MessengerChats {
 
   /** Writes the chat's `DealChatProvisioned` feed row where it lacks (INV-CE-2). */
   ensureFeedRow(trx: Transaction<Database>, chatId: string, correlationId: string): Promise<void>
+
+  /**
+   * Optional, for speed: a new chat with its feed row and participants as common table expressions of
+   * the one statement in which most rows are done (at-once.ts). They read `fit` (id, deal_id, title,
+   * project_id, deal_tenant_id; one row or none) and `listed` (user_id, role), and name one of
+   * themselves `chat`, with the column `id`: one row where the chat was made, none, and nothing
+   * written, where the deal has a chat already. An adapter without it is worked off step by step.
+   */
+  readonly creation?: ((made: NewChatIds) => RawBuilder<unknown>) | undefined
+}
+
+export interface NewChatIds {
+  readonly chatId: string
+  readonly correlationId: string
 }

@@ -52,4 +52,22 @@ export const referenceChats: MessengerChats = {
       on conflict (chat_id) where type = 'DealChatProvisioned' do nothing
     `.execute(trx)
   },
+
+  creation: ({ chatId, correlationId }) => sql`
+    chat as (
+      insert into messenger.chats (id, kind, status, deal_id, title, project_id, deal_tenant_id)
+      select ${chatId}::uuid, 'Deal', 'Active', deal_id, title, project_id, deal_tenant_id from fit
+      -- An insert that is going to meet a conflict would still run the table's triggers.
+      where not exists (select from messenger.chats c where c.deal_id = fit.deal_id)
+      on conflict (deal_id) do nothing
+      returning id
+    ),
+    feed as (
+      insert into messenger.chat_events (id, chat_id, type, actor, correlation_id)
+      select ${uuidv7()}::uuid, id, 'DealChatProvisioned', 'System', ${correlationId}::uuid from chat
+    ),
+    added as (
+      insert into messenger.participants (id, chat_id, user_id, role)
+      select gen_random_uuid(), chat.id, user_id, role from chat cross join listed
+    )`,
 }

@@ -97,7 +97,8 @@ export async function markExhausted(
   `.execute(trx)
 }
 
-const attempted = (stamp: AttemptStamp) => sql`
+/** The columns that every attempt sets, whatever its outcome. */
+export const attempted = (stamp: AttemptStamp) => sql`
   attempts = ${stamp.attempts},
   next_attempt_at =
     ${stamp.asOf}::timestamptz + ${stamp.backoffMs}::float8 * interval '1 millisecond',

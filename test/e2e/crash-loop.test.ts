@@ -85,8 +85,12 @@ describe('L6: a worker frozen in the middle of a row', () => {
       CHAT_PROVISION_RETRY_LOCK_TTL: '20s',
       CHAT_PROVISION_RETRY_MAX_ATTEMPTS: '10',
     }
+    // The deal has a chat, so the row is done step by step; the step of its feed row has to wait.
+    const earlier = await Rival.begin(database().adminUrl)
+    await earlier.insertChat(deal.dealId)
+    await earlier.commit()
     const holdUp = await Rival.begin(database().adminUrl)
-    await holdUp.insertChat(deal.dealId)
+    await holdUp.insertFeedRow(deal.dealId)
     const frozen = start(['serve'], timing)
     await untilBlocked(database(), 'chat-provision-retry')
     frozen.child.kill('SIGSTOP')
@@ -118,6 +122,24 @@ describe('L6: a worker frozen in the middle of a row', () => {
       chatId: state.chatId,
     })
   }, 120_000)
+})
+
+describe('L6: a worker frozen while its one statement runs', () => {
+  it('has the row done by the server, and does nothing more when it goes on', async () => {
+    const deal = await seedDeal(database().admin)
+    const holdUp = await Rival.begin(database().adminUrl)
+    await holdUp.insertChat(deal.dealId)
+    const frozen = start(['run-once', '--json'], {})
+    await untilBlocked(database(), 'chat-provision-retry')
+    frozen.child.kill('SIGSTOP')
+    await holdUp.rollback()
+    await waitFor('the server to finish the statement', async () => {
+      return (await dealState(database().admin, deal.dealId)).status === 'Ready'
+    })
+    frozen.child.kill('SIGCONT')
+    expect(await frozen.exited).toBe(0)
+    expect(await dealState(database().admin, deal.dealId)).toMatchObject(readyDeal)
+  }, 60_000)
 })
 
 describe('Q4: the outcome write is stalled past its time limit', () => {

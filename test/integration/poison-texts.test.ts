@@ -58,6 +58,7 @@ function chatsThatThrow(
   }
   return {
     ...referenceChats,
+    creation: undefined,
     async findByDeal(trx, dealId) {
       if (step === 'findByDeal') refuse(dealId)
       return referenceChats.findByDeal(trx, dealId)

@@ -85,7 +85,11 @@ describe('L2: the lock does not outlive its code', () => {
   it('an exception in the middle of a cycle leaves it free, and the next one runs', async () => {
     await seedDeal(database().admin)
     const broken = newJob({
-      chats: { ...referenceChats, findByDeal: () => Promise.reject(new Error('boom')) },
+      chats: {
+        ...referenceChats,
+        creation: undefined,
+        findByDeal: () => Promise.reject(new Error('boom')),
+      },
     })
     await sql`alter table messenger.chat_provision_runs rename to elsewhere`.execute(
       database().admin,

@@ -55,6 +55,7 @@ export function createWorld(database: TestDatabase, job: TestJob): World {
       const stop = new AbortController()
       const lossy = createHandler(db, database.url, {
         ...referenceChats,
+        creation: undefined,
         async reconcileParticipants(trx, chatId, provisionId) {
           await referenceChats.reconcileParticipants(trx, chatId, provisionId)
           stop.abort()

@@ -42,6 +42,16 @@ export class Rival {
     )
   }
 
+  /** An uncommitted feed row of the deal's chat: whoever writes one too waits likewise. */
+  async insertFeedRow(dealId: string): Promise<void> {
+    await this.query(
+      `insert into messenger.chat_events (id, chat_id, type, actor)
+       select gen_random_uuid(), id, 'DealChatProvisioned', 'System'
+       from messenger.chats where deal_id = $1`,
+      [dealId],
+    )
+  }
+
   /** Finishes the deal as the deal-created consumer does on its good path. */
   async provision(dealId: string): Promise<void> {
     await this.lockDeal(dealId)

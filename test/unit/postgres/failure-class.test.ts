@@ -12,7 +12,7 @@ describe('an SQLSTATE', () => {
     contention: ['40001', '40P01', '55P03', '57014'],
     infrastructure: [
       ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01'],
-      ...['25006', '25P03', '25P04'],
+      ...['25006', '25P03', '25P04', '26000', '42P05'],
       ...['28000', '28P01'],
       '3D000',
       ...['53000', '53100', '53200', '53300', '53400'],
@@ -22,7 +22,7 @@ describe('an SQLSTATE', () => {
     constraint: ['23000', '23001', '23502', '23503', '23505', '23514', '23P01'],
     data: ['22000', '22001', '22003', '22007', '22012', '22021', '22P02', '22P05', '22030'],
     bug: [
-      ...['0A000', '21000', '24000', '25001', '25P02', '26000', '2D000', '3B000', '3F000'],
+      ...['0A000', '21000', '24000', '25001', '25P02', '2D000', '3B000', '3F000'],
       ...['40002', '40003', '42501', '42601', '42703', '42P01', '44000', '54000', '54001'],
       ...['55000', '55006', '57000', '72000', 'F0000', 'HV000', 'P0001', 'P0002', 'XX000', 'XX001'],
       ...['00000', 'ZZZZZ', '99999'],
@@ -50,6 +50,16 @@ describe('an SQLSTATE', () => {
       expect(classifyFailure(withCode(code))).toEqual({ class: 'bug', code: 'Error' })
     },
   )
+})
+
+describe('a prepared statement', () => {
+  it('that its tables have outlived calls for a new session; what else is not supported does not', () => {
+    const stale = Object.assign(new Error('cached plan must not change result type'), {
+      code: '0A000',
+    })
+    expect(classifyFailure(stale)).toEqual({ class: 'infrastructure', code: '0A000' })
+    expect(classifyFailure(withCode('0A000'))).toEqual({ class: 'bug', code: '0A000' })
+  })
 })
 
 describe('the way to the server', () => {

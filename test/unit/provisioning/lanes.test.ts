@@ -9,10 +9,12 @@ import { inLanes } from '../../../src/provisioning/lanes.js'
 const candidate = (n: number): Candidate => ({
   id: String(n),
   dealId: `deal ${n}`,
+  title: `Deal ${n}`,
   dealTenantId: null,
   status: 'Failed',
   attempts: 0,
   nextAttemptAt: `2026-01-01 00:00:${n}`,
+  xmin: '1',
 })
 const idsUpTo = (n: number): string[] => Array.from({ length: n }, (_, index) => String(index))
 
