@@ -1,14 +1,13 @@
 /**
  * The long storm: `npm run test:chaos`. CHAOS_SEED repeats one, CHAOS_ROUNDS bounds it.
- * Writes what was tried to docs/faults.md when CHAOS_WRITE is set.
+ * With CHAOS_WRITE=1 what was tried is kept in docs/faults.md.
  */
 
 import { randomInt } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithKafka } from '../support/kafka.js'
 import { locksLeft } from './invariants.js'
-import { faultTable } from './fault-table.js'
+import { keepPart, stormPart } from './fault-page.js'
 import { runStorm, seededRandom } from './storm.js'
 import { World } from './world.js'
 
@@ -32,14 +31,10 @@ describeWithKafka('a storm of every fault', () => {
         faultsPerRound: 5,
         random: seededRandom(seed),
       })
-      const table = faultTable(report)
-      process.stderr.write(`${table}\n`)
+      await keepPart('storm', stormPart(report))
       expect(report.violations).toEqual([])
       await world.stopInstances()
       expect(await locksLeft(world)).toBe(0)
-      if (process.env['CHAOS_WRITE'] !== undefined) {
-        await writeFile(new URL('../../docs/faults.md', import.meta.url), table)
-      }
     },
     30 * 60_000,
   )
