@@ -5,9 +5,10 @@ const units = [
   ['h', 3_600_000],
   ['m', 60_000],
   ['s', 1_000],
+  ['ms', 1],
 ] as const
 
-/** The one unit that says most: `3d`, `14h`, `5m`, `20s`; `0s` for less, and for what lies ahead. */
+/** The one unit that says most: `3d`, `14h`, `5m`, `20s`; `0s` for what lies ahead. */
 export function ageText(time: string, now: string): string {
   const ms = Date.parse(now) - Date.parse(time)
   // The column can hold what no clock shows: infinity.
@@ -21,8 +22,8 @@ export function untilText(time: string, now: string): string {
   return ms <= 0 ? 'now' : durationText(ms)
 }
 
-/** @param ms milliseconds; less than 0 is 0 */
+/** @param ms milliseconds; less than 1 is `0s` */
 export function durationText(ms: number): string {
-  const [name, unitMs] = units.find(([, unit]) => ms >= unit) ?? ['s', 1_000]
-  return `${Math.max(0, Math.floor(ms / unitMs))}${name}`
+  const unit = units.find(([, unitMs]) => ms >= unitMs)
+  return unit === undefined ? '0s' : `${Math.floor(ms / unit[1])}${unit[0]}`
 }

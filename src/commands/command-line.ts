@@ -8,7 +8,9 @@ import { doctorCommand } from './doctor.js'
 import type { ExitCode, SetExitCode } from './exit-code.js'
 import { migrateStatus, migrateUp } from './migrate.js'
 import { parseCount } from './operator-options.js'
+import { addOutbox } from './outbox.js'
 import { addProvisions } from './provisions.js'
+import { addRecords } from './records.js'
 import { runOnce } from './run-once.js'
 import { serve } from './serve.js'
 
@@ -46,6 +48,11 @@ function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
 
+/** What the parser says of wrong use, its suggestion included, and where to read on. */
+function oneLine(text: string): string {
+  return `${text.trim().replace(/\s*\n\s*/g, ' ')} (--help tells what is allowed)`
+}
+
 /** All commands with their options, for documents and tests too; nothing runs before it parses. */
 export function createProgram(
   environment: Environment,
@@ -55,7 +62,7 @@ export function createProgram(
   const program = new Command('chat-provision-retry')
     .description('Finishes every deal chat whose provisioning failed or hangs, and tells crm.')
     .exitOverride()
-    .showHelpAfterError('(add --help for what is allowed)')
+    .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) })
 
   program
     .command('serve')
@@ -88,6 +95,8 @@ export function createProgram(
     .action(async (options: { json?: true }) => exit(await doctorCommand(environment, options)))
 
   addProvisions(program, environment, exit)
+  addOutbox(program, environment, exit)
+  addRecords(program, environment)
 
   program
     .command('demo')

@@ -119,9 +119,10 @@ async function show(
   options: OutputOptions,
 ): Promise<void> {
   const id = readUuid('a deal id', dealId)
-  const detail = await withDatabase(environment, 'checked', (db) =>
-    showProvision(db, referenceChatView, id),
-  )
+  const { detail, now } = await withDatabase(environment, 'checked', async (db) => ({
+    detail: await showProvision(db, referenceChatView, id),
+    now: await readAsOf(db),
+  }))
   if (detail === undefined) {
     throw new AppError(
       'NOT_FOUND',
@@ -135,16 +136,28 @@ async function show(
   if (events.length > 0) {
     await printLine('\nevents')
     await printTable(
-      ['seq', 'says', 'state', 'at', 'event'],
-      events.map(({ seq, status, state, occurredAt, id }) => [seq, status, state, occurredAt, id]),
-      ['seq', 'says', 'state'],
+      ['seq', 'says', 'state', 'age', 'event'],
+      events.map(({ seq, status, state, occurredAt, id }) => [
+        seq,
+        status,
+        state,
+        ageText(occurredAt, now),
+        id,
+      ]),
+      ['seq', 'says', 'state', 'event'],
     )
   }
   if (audit.length > 0) {
     await printLine('\naudit')
     await printTable(
       ['at', 'by', 'action', 'why', 'chosen by'],
-      audit.map(({ at, actor, action, reason, filter }) => [at, actor, action, reason, filter]),
+      audit.map(({ at, actor, action, reason, filter }) => [
+        at.slice(0, 19),
+        actor,
+        action,
+        reason,
+        filter,
+      ]),
       ['at', 'action'],
     )
   }

@@ -19,16 +19,20 @@ export type EventActionResult =
  * Gives a parked event, or one that waits in backoff, all its attempts again, from now. One that is
  * superseded is refused: sent after its successor it would tell of the past. (Consumers would drop
  * it by `ce_sequence`, and a consumer that doesn't would go wrong.)
+ *
+ * @param onlyParked refuse one that waits in backoff too, for it was chosen as a parked one
  */
 export async function replayEvent(
   trx: Transaction<Database>,
   id: string,
+  { onlyParked = false }: { readonly onlyParked?: boolean } = {},
 ): Promise<EventActionResult> {
   const { rows } = await sql<{ dealId: string }>`
     update messenger.outbox_events e
     set parked_at = null, attempts = 0, next_attempt_at = clock_timestamp()
     where e.id = ${id}::uuid
       and e.published_at is null and e.superseded_at is null and e.skipped_at is null
+      and (e.parked_at is not null or not ${onlyParked}::boolean)
       and (e.parked_at is null or not exists (
         select from messenger.outbox_events newer
         where newer.aggregate_id = e.aggregate_id and newer.topic = e.topic and newer.seq > e.seq
@@ -64,6 +68,7 @@ async function refuse(
       when published_at is not null then 'published'
       when superseded_at is not null then 'superseded'
       when skipped_at is not null then 'skipped'
+      when parked_at is null then 'pending'
     end as state
     from messenger.outbox_events
     where id = ${id}::uuid
