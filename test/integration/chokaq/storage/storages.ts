@@ -1,5 +1,6 @@
 /** Both storages under one suite, each test on an empty one, with a clock that can be moved on. */
 
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import type { FetchedJob, JobRecord, Lease, NewJob } from '../../../../src/chokaq/jobs/job.js'
 import type { Place } from '../../../../src/chokaq/kernel/job-state.js'
@@ -42,6 +43,7 @@ export interface PostgresSubject {
   readonly storage: ReturnType<typeof createPostgresStorage>
   readonly db: ReturnType<typeof createDatabase>
   readonly advance: (ms: number) => Promise<void>
+  readonly empty: () => Promise<void>
 }
 
 /** The worker's own rights, on a database of the file's own, emptied before each test. */
@@ -57,30 +59,39 @@ export function usePostgresStorage(): () => PostgresSubject {
     })
   })
   afterAll(() => db.destroy())
-  beforeEach(async () => {
-    await database().query(`truncate chokaq.jobs_hot, chokaq.jobs_archive, chokaq.jobs_dlq,
-      chokaq.queues, chokaq.metric_buckets, chokaq.stats_summary`)
-  })
+  const empty = async (): Promise<void> => {
+    await sql`truncate chokaq.jobs_hot, chokaq.jobs_archive, chokaq.jobs_dlq, chokaq.queues,
+      chokaq.metric_buckets, chokaq.stats_summary`.execute(database().admin)
+  }
+  beforeEach(empty)
   return () => ({
     database: database(),
     storage: createPostgresStorage({ db }),
     db,
     advance: (ms) => moveBack(database(), ms),
+    empty,
   })
 }
 
 /** The database's clock can't be moved, so all that is written moves into the past instead. */
 async function moveBack(database: TestDatabase, ms: number): Promise<void> {
-  const columns = {
-    jobs_hot: ['scheduled_at', 'heartbeat_at', 'started_at', 'created_at', 'enqueued_at'],
-    jobs_archive: ['created_at', 'started_at', 'finished_at'],
-    jobs_dlq: ['created_at', 'started_at', 'finished_at'],
-    metric_buckets: ['second'],
-  }
-  for (const [table, names] of Object.entries(columns)) {
-    const set = names.map((name) => `${name} = ${name} - $1 * interval '1 millisecond'`)
-    await database.query(`update chokaq.${table} set ${set.join(', ')}`, [ms])
-  }
+  const by = sql`${ms}::float8 * interval '1 millisecond'`
+  await sql`
+    with hot as (
+      update chokaq.jobs_hot set scheduled_at = scheduled_at - ${by},
+        heartbeat_at = heartbeat_at - ${by}, started_at = started_at - ${by},
+        created_at = created_at - ${by}, enqueued_at = enqueued_at - ${by}
+    ),
+    archive as (
+      update chokaq.jobs_archive set created_at = created_at - ${by},
+        started_at = started_at - ${by}, finished_at = finished_at - ${by}
+    ),
+    dlq as (
+      update chokaq.jobs_dlq set created_at = created_at - ${by},
+        started_at = started_at - ${by}, finished_at = finished_at - ${by}
+    )
+    update chokaq.metric_buckets set second = second - ${by}
+  `.execute(database.admin)
 }
 
 export function newJob(changes: Partial<NewJob> = {}): NewJob {

@@ -1,0 +1,29 @@
+/** Random sequences of calls: PostgreSQL answers as the storage in memory does, which is small enough to read. */
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createMemoryStorage } from '../../../../src/chokaq/storage/memory/memory-storage.js'
+import { anyCall } from './model-calls.js'
+import { ModelSide } from './model-side.js'
+import { usePostgresStorage } from './storages.js'
+
+const postgres = usePostgresStorage()
+
+test('PostgreSQL and memory answer alike, and end with the same jobs', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCall, { minLength: 20, maxLength: 60 }), async (calls) => {
+      await postgres().empty()
+      let nowMs = 1_800_000_000_000
+      const advance = (ms: number): Promise<void> => {
+        nowMs += ms
+        return Promise.resolve()
+      }
+      const storage = createMemoryStorage({ now: () => nowMs, capacity: 1_000 })
+      const memory = new ModelSide({ storage, advance })
+      const real = new ModelSide(postgres())
+      for (const call of calls) expect(await real.answer(call)).toEqual(await memory.answer(call))
+      expect(await real.everything()).toEqual(await memory.everything())
+    }),
+    { numRuns: 25 },
+  )
+})
