@@ -7,6 +7,7 @@ import { hostname } from 'node:os'
 import type { Kysely } from 'kysely'
 import type { Config } from './config/config.js'
 import type { AppError } from './errors.js'
+import { createDurableJobs } from './durable-jobs.js'
 import { readinessChecks, watchedLoops } from './health.js'
 import { createHttpServer } from './http/server.js'
 import { createIntake } from './intake/intake.js'
@@ -25,7 +26,6 @@ import type { Database } from './postgres/schema.js'
 import { CycleLoop } from './provisioning/cycle-loop.js'
 import { createJob, type Job } from './provisioning/job.js'
 import { referenceChats } from './provisioning/reference-chats.js'
-import { pruneRuns } from './provisioning/run-ledger.js'
 import { createDatabaseLook } from './telemetry/database-gauges.js'
 import type { Logger } from './telemetry/logger.js'
 import { createMetrics, type Metrics } from './telemetry/metrics.js'
@@ -36,14 +36,11 @@ const applicationName = 'chat-provision-retry'
 /** Looks at the database for people and probes go beside the job, which may use all of its pool. */
 const observerConnections = 2
 
-/** Old run records cost disk only; hourly keeps each deletion small. */
-const pruneIntervalMs = 3_600_000
-
 /**
  * Of the grace period: rows and sends under way get the first part to end by themselves; then
  * connections are closed, and PostgreSQL rolls back whole what has not committed by then.
  */
-const share = { loops: 0.75, closing: 0.1 }
+const share = { loops: 0.75, jobs: 0.65, closing: 0.1 }
 
 /** Monotonic milliseconds. */
 const now = (): number => performance.now()
@@ -86,14 +83,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
         onEventWritten: () => relay?.wake(),
       })
     : undefined
-  const pruning = new PeriodicTask({
-    name: 'prune runs',
-    intervalMs: pruneIntervalMs,
-    run: async () => {
-      await pruneRuns(observer, config.retry.runsRetentionMs)
-    },
-    log,
-  })
+  const jobs = createDurableJobs({ config, log, metrics, onEventWritten: () => relay?.wake() })
   const eventPruning = eventPruningWithoutRelay(config, observer, log)
   createDatabaseLook({
     db: observer,
@@ -105,7 +95,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
   })
   const http = createHttpServer({
     config: config.http,
-    loops: watchedLoops({ config, cycles, relay, intake, now }),
+    loops: watchedLoops({ config, cycles, relay, intake, jobs: jobs.core.worker, now }),
     checks: readinessChecks({ config, observer, relay, intake }),
     metrics,
     log,
@@ -116,13 +106,23 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
   const stop = async (): Promise<void> => {
     log.info({ event: 'service stopping', host: hostname() }, 'service stopping')
     const loopsEnded = (async () => {
-      await Promise.all([pruning.stop(), eventPruning?.stop(), cycles.stop(), intake?.stop()])
+      await Promise.all([
+        eventPruning?.stop(),
+        cycles.stop(),
+        intake?.stop(),
+        jobs.stop(config.shutdownGraceMs * share.jobs),
+      ])
       await relay?.stop()
     })()
     await Promise.race([loopsEnded, pause(config.shutdownGraceMs * share.loops)])
     const doorsClosed = Promise.all([http.stop(), parts?.dependencies.publisher.close()])
     await Promise.race([doorsClosed, pause(config.shutdownGraceMs * share.closing)])
-    const poolsClosed = Promise.all([job.close(), intake?.close(), observer.destroy()])
+    const poolsClosed = Promise.all([
+      job.close(),
+      intake?.close(),
+      jobs.close(),
+      observer.destroy(),
+    ])
     await Promise.race([poolsClosed, pause(config.shutdownGraceMs * share.closing)])
     log.info({ event: 'service stopped' }, 'service stopped')
   }
@@ -131,7 +131,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
     async start() {
       await http.start()
       relay?.start()
-      pruning.start()
+      jobs.start()
       eventPruning?.start()
       cycles.start()
       intake?.start()

@@ -1,6 +1,7 @@
 /** What /healthz watches and what /readyz asks, of the parts that the options have switched on. */
 
 import type { Kysely } from 'kysely'
+import type { RetryCore } from './chokaq/index.js'
 import type { Config } from './config/config.js'
 import type { WatchedLoop } from './http/liveness.js'
 import type { ReadinessCheck } from './http/readiness.js'
@@ -16,12 +17,14 @@ export function watchedLoops({
   cycles,
   relay,
   intake,
+  jobs,
   now,
 }: {
   readonly config: Config
   readonly cycles: CycleLoop
   readonly relay: OutboxRelay | undefined
   readonly intake: Intake | undefined
+  readonly jobs: RetryCore['worker']
   /** Monotonic milliseconds. */
   readonly now: () => number
 }): WatchedLoop[] {
@@ -33,6 +36,11 @@ export function watchedLoops({
       allowedMs: 2 * pollingIntervalMs + maxRunDurationMs,
     },
   ]
+  loops.push({
+    name: 'jobs',
+    lastTryAgeMs: () => jobs.lastTryAgeMs(),
+    allowedMs: 2 * config.chokaq.pollIntervalMs + maxRunDurationMs,
+  })
   if (relay !== undefined) {
     const bornAt = now()
     loops.push({

@@ -4,6 +4,7 @@
  */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createJobMetrics, type JobMetrics } from './job-metrics.js'
 import type { ProvisioningMetrics, RelayMetrics } from './metric-ports.js'
 
 /** What one look at the database found; null where the deployment has no such thing. */
@@ -34,6 +35,7 @@ export interface MetricRow {
 export interface Metrics {
   readonly provisioning: ProvisioningMetrics
   readonly relay: RelayMetrics
+  readonly jobs: JobMetrics
   setPollingInterval(seconds: number): void
   setDatabaseValues(values: DatabaseValues): void
   setDatabaseLookAge(seconds: number): void
@@ -122,6 +124,7 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
       staleMarks: (n) => staleMarks.inc(n),
       parked: (n) => parkings.inc(n),
     },
+    jobs: createJobMetrics(registry),
     setPollingInterval: (seconds) => pollingInterval.set(seconds),
     setDatabaseLookAge: (seconds) => lookAge.set(seconds),
     setDatabaseValues: (values) => {

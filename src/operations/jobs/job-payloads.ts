@@ -1,0 +1,51 @@
+/** What the operator's jobs are told: which deals, by whom and why. No titles, no members. */
+
+import { z } from 'zod'
+import type { JobContext } from '../../chokaq/index.js'
+import { AppError } from '../../errors.js'
+import { readProvisionFilter } from '../provision-filter.js'
+import type { Targets } from '../provision-command.js'
+import { readOrder, readUuids, type Order } from '../read-input.js'
+
+const filter = z.strictObject({
+  poison: z.boolean().optional(),
+  status: z.string().optional(),
+  error: z.string().optional(),
+  tenant: z.string().optional(),
+  olderThan: z.string().optional(),
+})
+
+/** Either given deals or a filter, in the words of the command line and the API. */
+export const provisionOrder = z
+  .strictObject({
+    dealIds: z.array(z.string()).min(1).optional(),
+    filter: filter.optional(),
+    by: z.string(),
+    reason: z.string(),
+  })
+  .refine(({ dealIds, filter: chosen }) => (dealIds === undefined) !== (chosen === undefined), {
+    error: 'give dealIds or filter, one of the two',
+  })
+
+export type ProvisionOrder = z.output<typeof provisionOrder>
+
+/** @throws AppError INPUT_INVALID */
+export function readTargets(order: Pick<ProvisionOrder, 'dealIds' | 'filter'>): Targets {
+  if (order.dealIds !== undefined) return { dealIds: readUuids('a deal id', order.dealIds) }
+  return { filter: readProvisionFilter(order.filter ?? {}) }
+}
+
+/**
+ * The reason names the job, so that the audit leads to it, and a further run of the same job, and no
+ * other command, goes on where an earlier one ended.
+ *
+ * @throws AppError INPUT_INVALID
+ */
+export function orderOf({ by, reason }: ProvisionOrder, { id }: JobContext): Order {
+  return readOrder({ by, reason: `${reason} (job ${id})` })
+}
+
+/** What was asked for in a way that can't be done will not be done by asking again. */
+export function classifyOperation(error: unknown): 'fatal' | undefined {
+  return error instanceof AppError && !error.retryable ? 'fatal' : undefined
+}

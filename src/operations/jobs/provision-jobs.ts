@@ -1,0 +1,103 @@
+/**
+ * The operator's work on many provisions as durable jobs. Each deal is done and put on record in one
+ * short transaction, so a job that was broken off, by a crash too, goes on with what is left.
+ */
+
+import { z } from 'zod'
+import type { JobContext, JobRegistry } from '../../chokaq/index.js'
+import type { ReconcileContext } from '../mend-deal.js'
+import type { ActionResult, ProvisionCommand, Targets } from '../provision-command.js'
+import { reconcileProvisions } from '../reconcile-provisions.js'
+import { countReemit, reemitProvisions } from '../reemit-provisions.js'
+import { countRequeue, requeueProvisions } from '../requeue-provisions.js'
+import { classifyOperation, orderOf, provisionOrder, readTargets } from './job-payloads.js'
+import type { ProvisionOrder } from './job-payloads.js'
+
+/** A queue of its own, so that its limit and its pause are the operator's long work only. */
+export const operationsQueue = 'operations'
+
+/** Only a broken-off command is run again; each run goes on where the last one ended. */
+const jobOptions = { queue: operationsQueue, classify: classifyOperation }
+
+/** As many findings as somebody reads; the counts are of all. */
+const findingsKept = 100
+
+export function defineProvisionJobs(registry: JobRegistry, context: ReconcileContext): void {
+  registry.defineJob(
+    'provision.requeue.v1',
+    provisionOrder,
+    (job) =>
+      act(
+        job,
+        (targets) => countRequeue(context, targets),
+        (command) => requeueProvisions(context, command),
+      ),
+    jobOptions,
+  )
+  registry.defineJob(
+    'provision.reemit.v1',
+    provisionOrder,
+    (job) =>
+      act(
+        job,
+        (targets) => countReemit(context, targets),
+        (command) => reemitProvisions(context, command),
+      ),
+    jobOptions,
+  )
+  registry.defineJob(
+    'provision.reconcile.v1',
+    provisionOrder.safeExtend({ mend: z.boolean().default(false) }),
+    (job) => reconcile(job, context),
+    jobOptions,
+  )
+}
+
+async function act(
+  job: JobContext<ProvisionOrder>,
+  count: (targets: Targets) => Promise<number>,
+  run: (command: ProvisionCommand) => Promise<ActionResult>,
+): Promise<void> {
+  const targets = readTargets(job.payload)
+  const order = orderOf(job.payload, job)
+  const expected = await count(targets)
+  const onProgress = (deals: number): void => showProgress(job, deals, expected)
+  const result = await run({ targets, order, signal: job.signal, onProgress })
+  if (result.stopped) job.signal.throwIfAborted()
+  const { affected, skipped, refused } = result
+  const summary = { affected, skipped, refused: refused.length }
+  job.log.info({ event: 'operation done', ...summary }, 'operation done')
+  await job.saveCheckpoint({ ...summary, refusals: refused.slice(0, findingsKept) })
+}
+
+async function reconcile(
+  job: JobContext<ProvisionOrder & { readonly mend: boolean }>,
+  context: ReconcileContext,
+): Promise<void> {
+  const targets = readTargets(job.payload)
+  const order = orderOf(job.payload, job)
+  const expected = await countReemit(context, targets)
+  const findings: { dealId: string; finding: string; outcome: string }[] = []
+  const result = await reconcileProvisions(
+    context,
+    {
+      targets,
+      mend: job.payload.mend ? order : undefined,
+      signal: job.signal,
+      onProgress: (deals) => showProgress(job, deals, expected),
+    },
+    ({ dealId, finding, outcome }) => {
+      if (findings.length < findingsKept) findings.push({ dealId, finding, outcome })
+    },
+  )
+  if (result.stopped) job.signal.throwIfAborted()
+  const { examined, found, affected, refused } = result
+  const summary = { examined, found, affected, refused: refused.length }
+  job.log.info({ event: 'operation done', ...summary }, 'operation done')
+  await job.saveCheckpoint({ ...summary, findings })
+}
+
+/** Every hundredth deal: more often nobody sees. */
+function showProgress(job: JobContext, deals: number, expected: number): void {
+  if (deals % 100 === 0 && expected > 0) job.progress((100 * deals) / expected)
+}
