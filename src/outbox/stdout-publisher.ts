@@ -6,6 +6,8 @@ import type { ClosablePublisher, OutgoingMessage, PublishOutcome } from './publi
 export class StdoutPublisher implements ClosablePublisher {
   readonly #stream: Writable
   #failure: Error | undefined
+  /** The last write, which its caller may have given up since; it never rejects. */
+  #written: Promise<PublishOutcome> = Promise.resolve({ kind: 'published' })
   #closed = false
 
   constructor(stream: Writable) {
@@ -25,10 +27,14 @@ export class StdoutPublisher implements ClosablePublisher {
     if (this.#closed || signal.aborted) return { kind: 'abandoned' }
     if (this.#failure !== undefined) return unavailable(this.#failure.message)
     if (messages.length === 0) return { kind: 'published' }
+    // Before a reader that stands still, what was given up stays in the stream: one batch is enough.
+    const previous = await untilAborted(this.#written, signal)
+    if (previous.kind !== 'published') return previous
     const lines = messages.map(({ key, headers, value }) =>
       JSON.stringify({ topic, key, headers, value }),
     )
-    return this.#write(`${lines.join('\n')}\n`, signal)
+    this.#written = this.#write(`${lines.join('\n')}\n`)
+    return untilAborted(this.#written, signal)
   }
 
   /** The stream itself is its owner's to end. */
@@ -38,16 +44,28 @@ export class StdoutPublisher implements ClosablePublisher {
   }
 
   /** Answers once the text has left, so a slow reader slows the relay and fills no memory. */
-  #write(text: string, signal: AbortSignal): Promise<PublishOutcome> {
+  #write(text: string): Promise<PublishOutcome> {
     return new Promise((resolve) => {
-      const onAbort = (): void => resolve({ kind: 'abandoned' })
-      signal.addEventListener('abort', onAbort, { once: true })
       this.#stream.write(text, (error) => {
-        signal.removeEventListener('abort', onAbort)
         resolve(error ? unavailable(error.message) : { kind: 'published' })
       })
     })
   }
+}
+
+function untilAborted(
+  outcome: Promise<PublishOutcome>,
+  signal: AbortSignal,
+): Promise<PublishOutcome> {
+  return new Promise((resolve) => {
+    const onAbort = (): void => resolve({ kind: 'abandoned' })
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    void outcome.then((known) => {
+      signal.removeEventListener('abort', onAbort)
+      resolve(known)
+    })
+  })
 }
 
 function unavailable(reason: string): PublishOutcome {

@@ -176,6 +176,31 @@ describe('the stdout publisher', () => {
     await answer
   })
 
+  test('piles nothing up before a reader that stands still', async () => {
+    const waiting: (() => void)[] = []
+    const chunks: string[] = []
+    const stuck = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        chunks.push(chunk.toString())
+        waiting.push(done)
+      },
+    })
+    const publisher = new StdoutPublisher(stuck)
+    const giveUp = new AbortController()
+    const first = publisher.publish('any', [message('a')], giveUp.signal)
+    await waitFor('the first write', () => waiting.length === 1)
+    giveUp.abort()
+    expect(await first).toEqual({ kind: 'abandoned' })
+    const patience = AbortSignal.timeout(50)
+    expect(await publisher.publish('any', [message('b')], patience)).toEqual({ kind: 'abandoned' })
+    const last = publisher.publish('any', [message('c')], never)
+    waiting[0]?.()
+    await waitFor('the last write', () => waiting.length === 2)
+    waiting[1]?.()
+    expect(await last).toEqual({ kind: 'published' })
+    expect(chunks.map((chunk) => (JSON.parse(chunk) as Carried).key)).toEqual(['a', 'c'])
+  })
+
   test('says so when the reader has gone', async () => {
     const gone = new Writable({
       write: (_chunk, _encoding, done) => done(new Error('write EPIPE')),
