@@ -81,8 +81,8 @@ function tableOfWriter(call, checker) {
 
 /** `log.warn({ event: 'name', … })` or `log[level]({ event: 'name', … })`. */
 function writtenDirectly(call, checker) {
-  const [object] = call.arguments
-  if (object === undefined || !ts.isObjectLiteralExpression(object)) return undefined
+  const object = literalBehind(call.arguments[0], checker)
+  if (object === undefined) return undefined
   const named = object.properties.find((property) => property.name?.getText() === 'event')
   if (named?.initializer === undefined || !ts.isStringLiteral(named.initializer)) return undefined
   const { expression } = call
@@ -94,6 +94,14 @@ function writtenDirectly(call, checker) {
   if (found.length === 0 || !found.every((level) => levels.includes(level))) return undefined
   const fields = fieldNames(checker.getTypeAtLocation(object))
   return [{ name: named.initializer.text, levels: found, fields }]
+}
+
+/** The object literal itself, or the one that a constant stands for. */
+function literalBehind(node, checker) {
+  if (node === undefined || ts.isObjectLiteralExpression(node)) return node
+  if (!ts.isIdentifier(node)) return undefined
+  const { initializer } = checker.getSymbolAtLocation(node)?.valueDeclaration ?? {}
+  return initializer && ts.isObjectLiteralExpression(initializer) ? initializer : undefined
 }
 
 function writtenByTable(call, tables, checker) {

@@ -1,10 +1,16 @@
-/** Each command that a document names is one that the command line takes, with these options. */
+/**
+ * Each command that a document, a help text or an error names is one that the command line takes, with
+ * these options.
+ */
 
-import type { Command } from 'commander'
-import { CommanderError } from 'commander'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CommanderError, type Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { createProgram } from '../../src/commands/command-line.js'
-import { commandLines, readMarkdown, shellWords } from '../support/documents.js'
+import { commandLines, projectRoot, readMarkdown, shellWords } from '../support/documents.js'
+
+const program = 'chat-provision-retry'
 
 /** What stands in the documents for what one has at hand. */
 const placeholders: Readonly<Record<string, string>> = {
@@ -16,28 +22,29 @@ const placeholders: Readonly<Record<string, string>> = {
   TEXT: 'title mended',
 }
 
-/** Parses as the program does, without doing anything; gives the path of the command that was meant. */
-async function parse(words: readonly string[]): Promise<string> {
-  const program = createProgram(
+/** The command line without what it does: it only parses. */
+function parserOnly(): Command {
+  const root = createProgram(
     {},
     () => Promise.resolve(),
     () => undefined,
   )
-  let meant = ''
-  const silence = (command: Command, path: string): void => {
+  for (const command of withDescendants(root)) {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
-    if (command.commands.length === 0) command.action(() => void (meant = path))
-    for (const child of command.commands) silence(child, `${path} ${child.name()}`.trim())
+    if (command.commands.length === 0) command.action(() => undefined)
   }
-  silence(program, '')
-  await program.parseAsync([...words], { from: 'user' })
-  return meant
+  return root
+}
+
+function withDescendants(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withDescendants)]
 }
 
 async function faultOf(line: string): Promise<string | undefined> {
   const words = shellWords(line).slice(1)
   try {
-    await parse(words.map((word) => placeholders[word] ?? word))
+    const args = words.map((word) => placeholders[word] ?? word)
+    await parserOnly().parseAsync(args, { from: 'user' })
     return undefined
   } catch (error) {
     if (error instanceof CommanderError) return error.message
@@ -45,22 +52,56 @@ async function faultOf(line: string): Promise<string | undefined> {
   }
 }
 
-const named = (await readMarkdown()).flatMap(({ path, text }) =>
-  path === 'docs/reference.md'
-    ? []
-    : [...new Set(commandLines(text, 'chat-provision-retry'))].map((line) => ({ path, line })),
-)
+async function inDocuments(): Promise<{ where: string; line: string }[]> {
+  const files = await readMarkdown()
+  return files
+    .filter(({ path }) => path !== 'docs/reference.md')
+    .flatMap(({ path, text }) => commandLines(text, program).map((line) => ({ where: path, line })))
+}
+
+/** The examples below the options. */
+function inHelp(): { where: string; line: string }[] {
+  return withDescendants(parserOnly()).flatMap((command) => {
+    let text = ''
+    command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp()
+    return [...text.matchAll(/^ {2}(chat-provision-retry .+)$/gm)].map(([, line = '']) => ({
+      where: `${command.name()} --help`,
+      line,
+    }))
+  })
+}
+
+/** What error texts tell to do: from the program's name to the end of the text or of a sentence. */
+async function inSource(): Promise<{ where: string; line: string }[]> {
+  const groups = parserOnly().commands.map((command) => command.name())
+  const told = new RegExp(`${program} (?:${groups.join('|')})\\b[^'"\`;,.()]*`, 'g')
+  const names = await readdir(join(projectRoot, 'src'), { recursive: true })
+  const found = names
+    .filter((name) => name.endsWith('.ts'))
+    .map(async (name) => {
+      const text = await readFile(join(projectRoot, 'src', name), 'utf8')
+      // The names under which sessions show in PostgreSQL begin likewise.
+      return [...text.matchAll(told)]
+        .map(([line]) => ({ where: name, line }))
+        .filter(({ line }) => !/ (doctor|relay)$/.test(line))
+    })
+  return (await Promise.all(found)).flat()
+}
+
+const [documented, exemplified, told] = [await inDocuments(), inHelp(), await inSource()]
 
 describe('the commands named', () => {
-  it.each(named)('in $path: $line', async ({ line }) => {
+  it.each([...documented, ...exemplified, ...told])('in $where: $line', async ({ line }) => {
     expect(await faultOf(line)).toBeUndefined()
   })
 
   it('are looked for, and a wrong one is found', async () => {
-    expect(named.length).toBeGreaterThan(40)
-    expect(await faultOf('chat-provision-retry provisions mend')).toMatch(/unknown command/)
-    expect(await faultOf('chat-provision-retry provisions list --all')).toMatch(/unknown option/)
-    expect(await faultOf('chat-provision-retry provisions show')).toMatch(/missing required/)
-    expect(await faultOf('chat-provision-retry provisions list --limit 0')).toMatch(/whole number/)
+    expect(documented.length).toBeGreaterThan(40)
+    expect(exemplified.length).toBeGreaterThan(5)
+    expect(told.length).toBeGreaterThan(3)
+    expect(await faultOf(`${program} provisions mend`)).toMatch(/unknown command/)
+    expect(await faultOf(`${program} provisions list --all`)).toMatch(/unknown option/)
+    expect(await faultOf(`${program} provisions show`)).toMatch(/missing required/)
+    expect(await faultOf(`${program} provisions list --limit 0`)).toMatch(/whole number/)
   })
 })
