@@ -47,9 +47,16 @@ export function rejectProvision(
   knownRoles: ReadonlySet<string>,
 ): GuardCode | undefined {
   if (isBlank(provision.title)) return 'TITLE_BLANK'
-  if (provision.members.length === 0) return 'NO_MEMBERS'
-  if (provision.members.length > membersAtMost) return 'MEMBERS_TOO_MANY'
-  if (provision.members.some((member) => !knownRoles.has(member.role))) return 'ROLE_UNKNOWN'
+  return rejectMembers(provision.members, knownRoles)
+}
+
+export function rejectMembers(
+  members: readonly Member[],
+  knownRoles: ReadonlySet<string>,
+): GuardCode | undefined {
+  if (members.length === 0) return 'NO_MEMBERS'
+  if (members.length > membersAtMost) return 'MEMBERS_TOO_MANY'
+  if (members.some((member) => !knownRoles.has(member.role))) return 'ROLE_UNKNOWN'
   return undefined
 }
 

@@ -7,6 +7,7 @@
 
 import type { RawBuilder, Transaction } from 'kysely'
 import type { Database } from '../postgres/schema.js'
+import type { Member } from './guards.js'
 
 export interface DealChat {
   readonly id: string
@@ -33,12 +34,14 @@ export interface MessengerChats {
   /**
    * Adds those of the provision's members who lack and reactivates those who left, role and joined_at
    * kept (INV-PART-1). An active participant is never changed and nobody is removed.
+   *
+   * @returns the members it has read, one more than a provision may have at the most
    */
   reconcileParticipants(
     trx: Transaction<Database>,
     chatId: string,
     provisionId: string,
-  ): Promise<void>
+  ): Promise<readonly Member[]>
 
   /** Writes the chat's `DealChatProvisioned` feed row where it lacks (INV-CE-2). */
   ensureFeedRow(trx: Transaction<Database>, chatId: string, correlationId: string): Promise<void>

@@ -7,7 +7,13 @@ import type { Transaction } from 'kysely'
 import { uuidv7 } from 'uuidv7'
 import type { Database } from '../postgres/schema.js'
 import type { ClaimedProvision } from './candidates.js'
-import { GuardRejection, rejectChat, rejectProvision, type GuardCode } from './guards.js'
+import {
+  GuardRejection,
+  rejectChat,
+  rejectMembers,
+  rejectProvision,
+  type GuardCode,
+} from './guards.js'
 import type { DealChat, MessengerChats } from './messenger-chats.js'
 
 /** The domain fact that a deal has got a chat. */
@@ -42,7 +48,10 @@ export async function provision(
     found === undefined
       ? await createChat(trx, row, correlationId, context)
       : await adoptChat(trx, row, found, correlationId, context)
-  await context.chats.reconcileParticipants(trx, chatId, row.id)
+  // The list may have changed since it was read with the lock, for whoever adds a member needn't hold
+  // the row: what was written is what must be acceptable.
+  const written = await context.chats.reconcileParticipants(trx, chatId, row.id)
+  refuse(rejectMembers(written, context.knownRoles))
   return chatId
 }
 

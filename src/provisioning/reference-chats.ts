@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { uuidv7 } from 'uuidv7'
+import { membersAtMost, type Member } from './guards.js'
 import type { MessengerChats } from './messenger-chats.js'
 
 export const referenceChats: MessengerChats = {
@@ -33,16 +34,20 @@ export const referenceChats: MessengerChats = {
   },
 
   async reconcileParticipants(trx, chatId, provisionId) {
-    // Ordered by user, so that two transactions on one chat take the rows in the same order.
-    await sql`
-      insert into messenger.participants (id, chat_id, user_id, role)
-      select gen_random_uuid(), ${chatId}, m.user_id, m.role
-      from messenger.deal_chat_provision_members m
-      where m.provision_id = ${provisionId}
-      order by m.user_id
-      on conflict (chat_id, user_id) do update set left_at = null
-        where participants.left_at is not null
+    // Ordered by user, so that two transactions on one chat take the rows in the same order. Read once:
+    // what is given back is what was written.
+    const { rows } = await sql<Member>`
+      with listed as materialized (
+        select user_id, role from messenger.deal_chat_provision_members
+        where provision_id = ${provisionId} order by user_id limit ${membersAtMost + 1}),
+      written as (
+        insert into messenger.participants (id, chat_id, user_id, role)
+        select gen_random_uuid(), ${chatId}, user_id, role from listed order by user_id
+        on conflict (chat_id, user_id) do update set left_at = null
+          where participants.left_at is not null)
+      select user_id as "userId", role from listed
     `.execute(trx)
+    return rows
   },
 
   async ensureFeedRow(trx, chatId, correlationId) {

@@ -57,9 +57,10 @@ export function createWorld(database: TestDatabase, job: TestJob): World {
         ...referenceChats,
         creation: undefined,
         async reconcileParticipants(trx, chatId, provisionId) {
-          await referenceChats.reconcileParticipants(trx, chatId, provisionId)
+          const written = await referenceChats.reconcileParticipants(trx, chatId, provisionId)
           stop.abort()
           await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
+          return written
         },
       })
       return lossy.handle(dealCreated(deal), stop.signal)
