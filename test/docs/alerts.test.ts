@@ -8,6 +8,7 @@ import {
   rulesFile,
   ruleTestsFile,
 } from '../support/alert-rules.js'
+import { readMarkdownFile } from '../support/documents.js'
 import { describeWithPrometheus, runPromtool } from '../support/promtool.js'
 
 const rules = await readAlertRules()
@@ -43,6 +44,13 @@ describe('the alert rules', () => {
     const files = await readdir(new URL('../../runbooks', import.meta.url))
     const ofAlerts = files.filter((name) => /^chat-provision-(?!retry\.md$).*\.md$/.test(name))
     expect(ofAlerts.sort()).toEqual(rules.map(({ alert }) => `${kebab(alert)}.md`).sort())
+  })
+})
+
+describe('the index of runbooks', () => {
+  it.each(rules)('has $alert with its severity', async ({ alert, labels }) => {
+    const { text } = await readMarkdownFile('runbooks/README.md')
+    expect(text).toContain(`| [${alert}](${kebab(alert)}.md) | ${labels['severity'] ?? ''} |`)
   })
 })
 
