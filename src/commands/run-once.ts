@@ -60,14 +60,14 @@ async function publish(
 const graceShare = 0.9
 
 /**
- * A server that no longer answers is not waited for beyond the grace period: what has not committed is
- * rolled back whole when the process ends.
+ * A server that no longer answers is not waited for beyond the grace period: once the process has ended,
+ * it finishes a row that is one statement, and rolls back every other whole.
  */
 function endWithinGrace(stopping: AbortSignal, graceMs: number): void {
   stopping.addEventListener('abort', () => {
     const timer = setTimeout(() => {
       process.stderr.write(
-        'stopped: the server gave no answer, and rolls back what was under way\n',
+        'stopped: the server gave no answer; it ends each row under way, whole or not at all\n',
       )
       process.exit(0)
     }, graceMs * graceShare)

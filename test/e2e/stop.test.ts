@@ -47,6 +47,34 @@ async function seedMany(count: number): Promise<SeededDeal[]> {
   return deals
 }
 
+/**
+ * Two deals whose rows are one statement each, which the server finishes whole though its client has
+ * gone, and two that have a chat already and so are done step by step.
+ */
+async function seedBothWays(): Promise<{ atOnce: SeededDeal[]; byStep: SeededDeal[] }> {
+  const [atOnce, byStep] = [await seedMany(2), await seedMany(2)]
+  for (const { dealId } of byStep) {
+    await database().query(
+      `insert into messenger.chats (id, kind, status, deal_id, title)
+       values (gen_random_uuid(), 'Deal', 'Active', $1, 'there already')`,
+      [dealId],
+    )
+  }
+  return { atOnce, byStep }
+}
+
+async function expectWholeOrNotAtAll({
+  atOnce,
+  byStep,
+}: Awaited<ReturnType<typeof seedBothWays>>): Promise<void> {
+  for (const end of await states(atOnce)) {
+    expect(end).toMatchObject(end.status === 'Ready' ? readyDeal : untouched)
+  }
+  for (const end of await states(byStep)) {
+    expect(end).toMatchObject({ ...untouched, chats: 1, participants: 0 })
+  }
+}
+
 /** Holds every row up in the middle of its transaction, when its chat is there and its people lack. */
 async function holdUp(): Promise<Rival> {
   const rival = await Rival.begin(database().adminUrl)
@@ -82,7 +110,7 @@ async function states(deals: readonly SeededDeal[]) {
 
 describe.each(['serve', 'run-once'] as const)('%s', (command) => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'L3: %s while 50 rows are under way: these are finished whole, no other is begun, exit 0',
+    'L3, L4: %s while 50 rows are under way: these are finished whole, no other is begun, exit 0',
     async (signal) => {
       const deals = await seedMany(underWay + 10)
       const rival = await holdUp()
@@ -109,8 +137,8 @@ describe.each(['serve', 'run-once'] as const)('%s', (command) => {
   it.each([
     ['SIGTERM', 'SIGTERM'],
     ['SIGINT', 'SIGTERM'],
-  ] as const)('%s, then %s: it ends at once, and the rows are as they were', async (one, two) => {
-    const deals = await seedMany(4)
+  ] as const)('%s, then %s: it ends at once, each row whole or not at all', async (one, two) => {
+    const deals = await seedBothWays()
     const rival = await holdUp()
     const cli = start(command)
     await untilHeldUp(4)
@@ -122,14 +150,14 @@ describe.each(['serve', 'run-once'] as const)('%s', (command) => {
     // Held up all the while, so nothing but the second signal has ended it.
     await rival.rollback()
     await untilNobodyIsLeft()
-    for (const end of await states(deals)) expect(end).toMatchObject(untouched)
+    await expectWholeOrNotAtAll(deals)
   })
 
-  it('the grace period ends before the rows do: exit 0 within it, and they are as they were', async () => {
+  it('the grace period ends before the rows do: exit 0 within it, each whole or not at all', async () => {
     const proxy = await startTcpProxy({ target: Number(new URL(database().url).port) })
     const url = new URL(database().url)
     url.port = String(proxy.port)
-    const deals = await seedMany(4)
+    const deals = await seedBothWays()
     const rival = await holdUp()
     const cli = start(command, { DATABASE_URL: url.href, SHUTDOWN_GRACE: '2s' })
     await untilHeldUp(4)
@@ -142,6 +170,6 @@ describe.each(['serve', 'run-once'] as const)('%s', (command) => {
     await rival.rollback()
     await proxy.stop()
     await untilNobodyIsLeft()
-    for (const end of await states(deals)) expect(end).toMatchObject(untouched)
+    await expectWholeOrNotAtAll(deals)
   })
 })

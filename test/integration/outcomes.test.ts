@@ -45,6 +45,49 @@ describe("a row's own failure", () => {
     expect(await dealState(database().admin, deal.dealId)).toMatchObject({ ...undone, lastError })
   })
 
+  it('a hundred thousand members are only counted as far as they matter', async () => {
+    const { id, dealId } = await seedDeal(database().admin, { members: [] })
+    await sql`insert into messenger.deal_chat_provision_members (provision_id, user_id, role)
+      select ${id}, gen_random_uuid(), 'Member' from generate_series(1, 100000)`.execute(
+      database().admin,
+    )
+    const good = await seedDeal(database().admin)
+    expect(await newJob().cycle()).toMatchObject({ claimed: 2, retried: 1, provisioned: 1 })
+    expect(await dealState(database().admin, dealId)).toMatchObject({
+      ...undone,
+      lastError: 'guard:MEMBERS_TOO_MANY',
+    })
+    expect(await dealState(database().admin, good.dealId)).toMatchObject({ status: 'Ready' })
+  })
+
+  it.each([40, 5_000, 2_147_483_645])(
+    'P2 after %i attempts backs off within the cap, and the worker goes on',
+    async (attempts) => {
+      const { dealId } = await seedDeal(database().admin, { attempts, title: ' ' })
+      const job = newJob({ retry: { maxAttempts: 2_147_483_647 } })
+      expect(await job.cycle()).toMatchObject({ outcome: 'completed', retried: 1 })
+      const [row] = await database().query<{ attempts: number; seconds: number }>(
+        `select attempts, extract(epoch from next_attempt_at - updated_at)::float8 as seconds
+         from messenger.deal_chat_provisions where deal_id = $1`,
+        [dealId],
+      )
+      expect(row?.attempts).toBe(attempts + 1)
+      // The cap of 15 minutes, up to a fifth less by jitter; AsOf lies a moment before the write.
+      expect(row?.seconds).toBeGreaterThan(700)
+      expect(row?.seconds).toBeLessThanOrEqual(900)
+    },
+  )
+
+  it('P2 the last attempt that can be counted is the last', async () => {
+    const { dealId } = await seedDeal(database().admin, { attempts: 2_147_483_646, title: ' ' })
+    const job = newJob({ retry: { maxAttempts: 2_147_483_647 } })
+    expect(await job.cycle()).toMatchObject({ outcome: 'completed', failed: 1 })
+    expect(await dealState(database().admin, dealId)).toMatchObject({
+      attempts: 2_147_483_647,
+      events: ['Failed'],
+    })
+  })
+
   it.each([
     ['a constraint', '23514', 'constraint:23514'],
     ['a data error', '22001', 'data:22001'],
