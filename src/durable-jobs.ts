@@ -36,11 +36,11 @@ const handlerConnections = 4
 
 export interface DurableJobs {
   readonly core: RetryCore<CallersTransaction>
-  start(): void
+  readonly start: () => void
   /** Within the grace, in milliseconds. */
-  stop(graceMs: number): Promise<void>
+  readonly stop: (graceMs: number) => Promise<void>
   /** Closes the pools; the last thing to do. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export function createDurableJobs({
