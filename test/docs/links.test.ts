@@ -1,6 +1,7 @@
 /** Each link of the documents that stays in the project leads to a file, and to a heading in it. */
 
 import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { headingFragments, projectRoot, proseOf, readMarkdown } from '../support/documents.js'
@@ -22,9 +23,32 @@ function brokenLinks(path: string, text: string): string[] {
   })
 }
 
+/** Paths from the project's root, in whatever text file. */
+async function namedDocuments(folder: string): Promise<string[]> {
+  const entries = await readdir(join(projectRoot, folder), { recursive: true, withFileTypes: true })
+  const texts = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')),
+  )
+  return texts.flatMap((text) =>
+    [...text.matchAll(/(?<![\w./])(?:runbooks|docs|contracts|deploy)\/[\w./-]+\.md\b/g)].map(
+      ([path]) => path,
+    ),
+  )
+}
+
 describe('the documents', () => {
   it.each(files)('$path links to what is there', ({ path, text }) => {
     expect(brokenLinks(path, text)).toEqual([])
+  })
+
+  it('are there where an error, a rule or a configuration names them', async () => {
+    const named = await Promise.all(
+      ['src', 'deploy', 'runbooks', 'scripts', 'migrations'].map(namedDocuments),
+    )
+    expect(named.flat().length).toBeGreaterThan(10)
+    expect(named.flat().filter((path) => !existsSync(join(projectRoot, path)))).toEqual([])
   })
 
   it('have links to check, with headings among them', () => {
