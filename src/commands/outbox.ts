@@ -51,15 +51,12 @@ export function addOutbox(program: Command, environment: Environment, exit: SetE
         .option('--deal <deal-id>', 'of one deal'),
     ),
     'outbox list --parked',
-    'outbox list --deal 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00',
+    'outbox list --deal DEAL_ID',
   )
     .description('the events, newest first')
     .action((options: ListOptions) => list(environment, options))
 
-  withExamples(
-    outbox.command('show <event-id>'),
-    'outbox show 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c01',
-  )
+  withExamples(outbox.command('show <event-id>'), 'outbox show EVENT_ID')
     .description('one event: what it says, its sends, what operators did to it')
     .option('--json', 'print as JSON')
     .action((eventId: string, options: OutputOptions) => show(environment, eventId, options))
@@ -70,7 +67,7 @@ export function addOutbox(program: Command, environment: Environment, exit: SetE
         .command('replay [event-ids...]')
         .option('--parked', 'all that are parked and have no newer event of their deal'),
     ),
-    'outbox replay 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c01 --by anna --reason "topic limit raised"',
+    'outbox replay EVENT_ID --by anna --reason "topic limit raised"',
     'outbox replay --parked --dry-run',
   )
     .description('give parked events all their sends again, from now')
@@ -80,7 +77,7 @@ export function addOutbox(program: Command, environment: Environment, exit: SetE
 
   withExamples(
     withOrder(outbox.command('skip <event-ids...>')),
-    'outbox skip 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c01 --by anna --reason "says what is not so"',
+    'outbox skip EVENT_ID --by anna --reason "says what is not so"',
   )
     .description('take unpublished events out for good; their deals go on without them')
     .action(async (eventIds: string[], options: ChangeOptions) =>

@@ -44,17 +44,14 @@ export function addProvisions(program: Command, environment: Environment, exit: 
     .description('the provisions that changed last')
     .action((options: ProvisionFilterInput & PageOptions) => list(environment, options))
 
-  withExamples(
-    provisions.command('show <deal-id>'),
-    'provisions show 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00',
-  )
+  withExamples(provisions.command('show <deal-id>'), 'provisions show DEAL_ID')
     .description('one deal: its row, chat, participants, events and audit')
     .option('--json', 'print as JSON')
     .action((dealId: string, options: OutputOptions) => show(environment, dealId, options))
 
   withExamples(
     withOrder(withFilter(provisions.command('requeue [deal-ids...]'))),
-    'provisions requeue 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00 --by anna --reason "title mended"',
+    'provisions requeue DEAL_ID --by anna --reason "title mended"',
     'provisions requeue --poison --error guard:ROLE_UNKNOWN --dry-run',
   )
     .description('attempts = 0 and due now; after the cause was mended')
@@ -64,7 +61,7 @@ export function addProvisions(program: Command, environment: Environment, exit: 
 
   withExamples(
     withOrder(withFilter(provisions.command('reemit [deal-ids...]'))),
-    'provisions reemit 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00 --by anna --reason "crm lost it"',
+    'provisions reemit DEAL_ID --by anna --reason "crm lost it"',
     'provisions reemit --status Ready --older-than 3d --by anna --reason "crm was restored" --yes',
   )
     .description('tell crm once more how the deals stand now')

@@ -24,7 +24,7 @@ export function addRecords(program: Command, environment: Environment): void {
         .option('--actor <name>', 'by whom')
         .option('--action <action>', 'requeue, reemit, reconcile, replay or skip'),
     ),
-    'audit list --deal 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00',
+    'audit list --deal DEAL_ID',
     'audit list --actor anna --action requeue',
   )
     .description('who did what to which deals, and why; newest first')
