@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { JobStorage } from '../../../../src/chokaq/storage/job-storage.js'
 import type { Database } from '../../../../src/postgres/schema.js'
+import type { TestDatabase } from '../../../support/test-database.js'
 import { put, usePostgresStorage } from './storages.js'
 
 const by = { by: 'ops' }
@@ -39,22 +40,51 @@ describe('the claim in PostgreSQL', () => {
     })
   })
 
-  test('walks over no future job, however high', async () => {
-    const { storage, database, db } = postgres()
-    await database.query(`
-      insert into chokaq.jobs_hot (id, queue, type, payload, priority, scheduled_at)
-      select lpad(n::text, 26, '0'), 'q', 't', '1', 100, now() + interval '1 day'
-      from generate_series(1, 20000) n`)
-    await database.query('analyze chokaq.jobs_hot')
+  test.each([
+    ['never analyzed', ''],
+    ['analyzed', 'analyze chokaq.jobs_hot'],
+  ])('walks over no future job, however high, on a table %s', async (_what, analyze) => {
+    const { storage, database } = postgres()
+    await fill(database, `'q', 't', '1', 100, now() + interval '1 day'`)
+    if (analyze !== '') await database.query(analyze)
     const due = await put(storage, { priority: 0 })
-    const { claimed, read } = await db.transaction().execute(async (trx) => ({
-      claimed: await claim(trx, 20),
-      read: await rowsRead(trx),
-    }))
+    const { claimed, read } = await claimAndCount(20)
     expect(claimed).toEqual([due])
+    expect(read).toBeLessThan(50)
+  })
+
+  test('a full queue with 20,000 waiting costs no more than one with few', async () => {
+    const { storage, database } = postgres()
+    await storage.changeQueue('q', { maxWorkers: 10 }, by)
+    await fill(database, `'q', 't', '1', n % 3, now()`)
+    expect(await storage.fetch({ owner: 'worker-2', limit: 20 })).toHaveLength(10)
+    const other = await put(storage, { queue: 'r' })
+    const { claimed, read } = await claimAndCount(20)
+    expect(claimed).toEqual([other])
     expect(read).toBeLessThan(100)
   })
+
+  test('a claim reads little more than it takes from 20,000', async () => {
+    const { database } = postgres()
+    await fill(database, `'q', 't', '1', n % 3, now()`)
+    const { claimed, read } = await claimAndCount(20)
+    expect(claimed).toHaveLength(20)
+    expect(read).toBeLessThan(150)
+  })
+
+  async function claimAndCount(limit: number): Promise<{ claimed: string[]; read: number }> {
+    return postgres()
+      .db.transaction()
+      .execute(async (trx) => ({ claimed: await claim(trx, limit), read: await rowsRead(trx) }))
+  }
 })
+
+/** 20,000 Pending jobs; `columns` may speak of n, their number. */
+async function fill(database: TestDatabase, columns: string): Promise<void> {
+  await database.query(`
+    insert into chokaq.jobs_hot (id, queue, type, payload, priority, scheduled_at)
+    select lpad(n::text, 26, '0'), ${columns} from generate_series(1, 20000) n`)
+}
 
 async function claim(trx: Transaction<Database>, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
