@@ -13,14 +13,15 @@ export async function cancel(
   request: { readonly by: string; readonly reason: string },
 ): Promise<readonly CancelResult[]> {
   const { by, reason } = request
+  const names = ids.map((id) => storableText(id))
   const { rows } = await sql<{ ended: boolean; asked: boolean }>`
     with item as materialized (
-      select * from unnest(${ids.map((id) => storableText(id))}::text[]) with ordinality
+      select * from unnest(${names}::text[]) with ordinality
         as i (id, ord)
     ),
     live as materialized (
       select h.id, h.state from chokaq.jobs_hot h
-      where h.id in (select id from item) order by h.id for update
+      where h.id = any (${names}::text[]) order by h.id for update
     ),
     asked as (
       update chokaq.jobs_hot h
@@ -50,14 +51,15 @@ export async function setPriority(
   ids: readonly string[],
   request: { readonly by: string; readonly priority: number },
 ): Promise<readonly PriorityResult[]> {
+  const names = ids.map((id) => storableText(id))
   const { rows } = await sql<{ changed: boolean }>`
     with item as materialized (
-      select * from unnest(${ids.map((id) => storableText(id))}::text[]) with ordinality
+      select * from unnest(${names}::text[]) with ordinality
         as i (id, ord)
     ),
     pending as materialized (
       select h.id from chokaq.jobs_hot h
-      where h.id in (select id from item) and h.state = 0 order by h.id for no key update
+      where h.id = any (${names}::text[]) and h.state = 0 order by h.id for no key update
     ),
     changed as (
       update chokaq.jobs_hot h set priority = ${request.priority}, modified_by = ${request.by}

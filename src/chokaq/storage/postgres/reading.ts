@@ -110,7 +110,7 @@ export async function metricBuckets(
       sum(succeeded)::integer as succeeded, sum(failed)::integer as failed,
       sum(retried)::integer as retried, sum(duration_ms) as "durationMs"
     from chokaq.metric_buckets
-    where second >= clock_timestamp() - ${windowMs}::float8 * interval '1 millisecond'
+    where second >= statement_timestamp() - ${windowMs}::float8 * interval '1 millisecond'
     group by second, queue order by second, queue
   `.execute(db)
   return rows

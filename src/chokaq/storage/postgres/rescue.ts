@@ -29,7 +29,7 @@ export async function rescue(db: Executor, request: RescueRequest): Promise<Resc
 }
 
 const isSilent = (timeoutMs: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`h.heartbeat_at < clock_timestamp() - ${timeoutMs} * interval '1 millisecond'`
+  sql`h.heartbeat_at < statement_timestamp() - ${timeoutMs} * interval '1 millisecond'`
 
 /** All in one statement; where that is refused on account of one of them, each by itself. */
 async function rescueAll(

@@ -49,14 +49,15 @@ async function bringBack(
   ids: readonly string[],
   request: { readonly by: string; readonly edits?: JobEdits | undefined },
 ): Promise<readonly Answer[]> {
+  const names = ids.map((id) => storableText(id))
   const { payload = null, tags, priority = null } = request.edits ?? {}
   const { rows } = await sql<Answer>`
     with item as materialized (
-      select * from unnest(${ids.map((id) => storableText(id))}::text[]) with ordinality
+      select * from unnest(${names}::text[]) with ordinality
         as i (id, ord)
     ),
     dead as materialized (
-      select d.* from chokaq.jobs_dlq d where d.id in (select id from item)
+      select d.* from chokaq.jobs_dlq d where d.id = any (${names}::text[])
       order by d.idempotency_key, d.id for update
     ),
     back as (

@@ -5,7 +5,11 @@ import { checkLimit } from '../check-fetch.js'
 import type { MaintenancePort } from '../maintenance-port.js'
 import type { Executor } from './connections.js'
 
-/** Passes at once skip what another has locked: they share the work instead of waiting for each other. */
+/**
+ * The time is the statement's, which an index can be searched by; clock_timestamp() can't.
+ *
+ * Passes at once skip what another has locked: they share the work instead of waiting for each other.
+ */
 export async function prune(
   db: Executor,
   request: Parameters<MaintenancePort['prune']>[0],
@@ -15,16 +19,19 @@ export async function prune(
   const result = await sql`
     with old as materialized (
       select id from ${table}
-      where finished_at < clock_timestamp() - ${request.olderThanMs}::float8 * interval '1 millisecond'
+      where finished_at < statement_timestamp() - ${request.olderThanMs}::float8 * interval '1 millisecond'
       order by finished_at, id limit ${request.limit}
       for update skip locked
     )
-    delete from ${table} t using old where t.id = old.id
+    delete from ${table} t where t.id = any (array(select id from old))
   `.execute(db)
   return Number(result.numAffectedRows ?? 0n)
 }
 
-/** One statement, so that totals and buckets always add up to the same for a reader. */
+/**
+ * One statement, so that totals and buckets always add up to the same for a reader. Buckets are deleted
+ * by where they lie: one that has moved since, because something was still counted in it, is for later.
+ */
 export async function foldMetrics(
   db: Executor,
   request: Parameters<MaintenancePort['foldMetrics']>[0],
@@ -32,14 +39,13 @@ export async function foldMetrics(
   checkLimit(request.limit)
   const { rows } = await sql<{ folded: number }>`
     with old as materialized (
-      select second, queue, lane from chokaq.metric_buckets
-      where second < clock_timestamp() - ${request.olderThanMs}::float8 * interval '1 millisecond'
+      select ctid from chokaq.metric_buckets
+      where second < statement_timestamp() - ${request.olderThanMs}::float8 * interval '1 millisecond'
       order by second, queue, lane limit ${request.limit}
       for update skip locked
     ),
     gone as (
-      delete from chokaq.metric_buckets b using old
-      where b.second = old.second and b.queue = old.queue and b.lane = old.lane
+      delete from chokaq.metric_buckets b where b.ctid = any (array(select ctid from old))
       returning b.queue, b.succeeded, b.failed, b.retried
     ),
     folded as (

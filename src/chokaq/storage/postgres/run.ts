@@ -12,35 +12,38 @@ export async function start(
   db: Executor,
   leases: readonly Lease[],
 ): Promise<readonly StartResult[]> {
+  // By ord and not by joining the parts again: each of them looks like one row to the planner, and a
+  // nested loop over two of them is a loop over the square of the batch.
   const { rows } = await sql<{
-    held: boolean
+    ord: number
     attempts: number | null
     timeout_ms: number | null
   }>`
     with ${itemRelation(leases.map((lease) => ({ lease })))},
     held as materialized (
-      select i.ord, h.id from chokaq.jobs_hot h join item i on ${isHeld}
+      select i.ord, h.id, coalesce(q.paused, false) as paused, q.timeout_ms
+      from chokaq.jobs_hot h join item i on ${isHeld}
+        left join chokaq.queues q on q.name = h.queue
       where h.state = 1 order by h.id for no key update of h
     ),
     begun as (
       update chokaq.jobs_hot h
       set state = 2, attempts = h.attempts + 1,
         started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
-      from held where h.id = held.id
-        and not exists (select from chokaq.queues q where q.name = h.queue and q.paused)
-      returning h.id, h.queue, h.attempts
+      from held where h.id = held.id and not held.paused
+      returning held.ord, h.attempts, held.timeout_ms
     )
-    select held.id is not null as held, begun.attempts, q.timeout_ms::float8 as timeout_ms
-    from item i left join held using (ord) left join begun on begun.id = held.id
-      left join chokaq.queues q on q.name = begun.queue
-    order by i.ord
+    select ord::int, attempts, timeout_ms::float8 as timeout_ms from begun
+    union all select ord::int, null, null from held where paused
   `.execute(db)
-  return rows.map(({ held, attempts, timeout_ms }) => {
-    if (attempts !== null) {
-      return { outcome: 'started', attempt: attempts, timeoutMs: timeout_ms ?? undefined }
-    }
-    return { outcome: held ? 'paused' : 'stale' }
-  })
+  const answers = leases.map((): StartResult => ({ outcome: 'stale' }))
+  for (const { ord, attempts, timeout_ms: timeoutMs } of rows) {
+    answers[ord - 1] =
+      attempts === null
+        ? { outcome: 'paused' }
+        : { outcome: 'started', attempt: attempts, timeoutMs: timeoutMs ?? undefined }
+  }
+  return answers
 }
 
 type Beat = { readonly lease: Lease; readonly progress?: number | undefined }

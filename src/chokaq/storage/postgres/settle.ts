@@ -44,11 +44,12 @@ export async function succeed(
     ),
     moved as (${archive('gone')}),
     counted as (${count(sql`select queue, 'succeeded', duration_ms from moved`)})
-    select m.id is not null or exists (
+    -- A hashed set and no join, which the planner would make a nested loop over the whole batch.
+    select i.id in (select m.id from moved m) or exists (
         select from chokaq.jobs_archive a
         where a.id = i.id and a.owner = i.owner and a.token = i.token
       ) as moved
-    from item i left join held using (ord) left join moved m on m.id = held.id order by i.ord
+    from item i order by i.ord
   `.execute(db)
   return rows.map(toResult)
 }

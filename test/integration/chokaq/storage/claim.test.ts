@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobStorage } from '../../../../src/chokaq/storage/job-storage.js'
 import type { Database } from '../../../../src/postgres/schema.js'
 import type { TestDatabase } from '../../../support/test-database.js'
-import { put, usePostgresStorage } from './storages.js'
+import { put, rowsRead, usePostgresStorage } from './storages.js'
 
 const by = { by: 'ops' }
 
@@ -75,7 +75,10 @@ describe('the claim in PostgreSQL', () => {
   async function claimAndCount(limit: number): Promise<{ claimed: string[]; read: number }> {
     return postgres()
       .db.transaction()
-      .execute(async (trx) => ({ claimed: await claim(trx, limit), read: await rowsRead(trx) }))
+      .execute(async (trx) => ({
+        claimed: await claim(trx, limit),
+        read: await rowsRead(trx, 'jobs_hot'),
+      }))
   }
 })
 
@@ -91,13 +94,4 @@ async function claim(trx: Transaction<Database>, limit: number): Promise<string[
     select id from chokaq.fetch_jobs('worker-1', ${limit}, null)
   `.execute(trx)
   return rows.map(({ id }) => id)
-}
-
-/** Rows of the hot table that this transaction's statements have looked at. */
-async function rowsRead(trx: Transaction<Database>): Promise<number> {
-  const { rows } = await sql<{ read: number }>`
-    select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables
-    where schemaname = 'chokaq' and relname = 'jobs_hot'
-  `.execute(trx)
-  return rows[0]?.read ?? NaN
 }

@@ -1,6 +1,6 @@
 /** Both storages under one suite, each test on an empty one, with a clock that can be moved on. */
 
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import type { FetchedJob, JobRecord, Lease, NewJob } from '../../../../src/chokaq/jobs/job.js'
 import type { Place } from '../../../../src/chokaq/kernel/job-state.js'
@@ -8,6 +8,7 @@ import type { JobStorage } from '../../../../src/chokaq/storage/job-storage.js'
 import { createMemoryStorage } from '../../../../src/chokaq/storage/memory/memory-storage.js'
 import { createPostgresStorage } from '../../../../src/chokaq/storage/postgres/postgres-storage.js'
 import { createDatabase } from '../../../../src/postgres/connect.js'
+import type { Database } from '../../../../src/postgres/schema.js'
 import { useTestDatabase, type TestDatabase } from '../../../support/test-database.js'
 
 export interface Subject {
@@ -140,4 +141,13 @@ export function single<T>(items: readonly T[]): T {
     throw new Error(`${items.length} elements where one was expected`)
   }
   return first
+}
+
+/** Rows of a table that the statements of this transaction have looked at. */
+export async function rowsRead(trx: Transaction<Database>, table: string): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables
+    where schemaname = 'chokaq' and relname = ${table}
+  `.execute(trx)
+  return rows[0]?.read ?? NaN
 }
