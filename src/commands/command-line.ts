@@ -8,8 +8,10 @@ import { doctorCommand } from './doctor.js'
 import type { ExitCode, SetExitCode } from './exit-code.js'
 import { migrateStatus, migrateUp } from './migrate.js'
 import { parseCount } from './operator-options.js'
+import { addJobs } from './jobs.js'
 import { addOutbox } from './outbox.js'
 import { addProvisions } from './provisions.js'
+import { addQueues } from './queues.js'
 import { addRecords } from './records.js'
 import { runOnce } from './run-once.js'
 import { serve } from './serve.js'
@@ -96,6 +98,8 @@ export function createProgram(
 
   addProvisions(program, environment, exit)
   addOutbox(program, environment, exit)
+  addJobs(program, environment, exit)
+  addQueues(program, environment)
   addRecords(program, environment)
 
   program

@@ -22,7 +22,7 @@ export function addRecords(program: Command, environment: Environment): void {
         .command('list')
         .option('--deal <deal-id>', 'to one deal')
         .option('--actor <name>', 'by whom')
-        .option('--action <action>', 'requeue, reemit, reconcile, replay or skip'),
+        .option('--action <action>', 'requeue, reemit, reconcile, replay, skip, job-cancel, …'),
     ),
     'audit list --deal DEAL_ID',
     'audit list --actor anna --action requeue',

@@ -10,7 +10,7 @@ import { AppError } from '../errors.js'
 import { replayEvent, skipEvent } from '../outbox/operator-actions.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
-import { appendAudit, appendClosing, type AuditEntry } from './audit-trail.js'
+import { appendAudit, appendOverall, type AuditEntry } from './audit-trail.js'
 import { eventState, hasNewer, isInState, type EventState } from './event-state.js'
 import type { Order } from './read-input.js'
 import { whyNotNow } from './row-end.js'
@@ -110,7 +110,7 @@ async function actOnEvents(
     onProgress?.(affected + skipped + refused.length)
   }
   if (targets === 'parked' && order !== 'dry run' && affected > 0)
-    await appendClosing(db, { action, order, filter: targets }, affected)
+    await appendOverall(db, { action, order, filter: targets }, affected)
   return result(false)
 }
 

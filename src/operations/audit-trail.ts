@@ -7,7 +7,10 @@ import { readCursor, toPage, type ListOrder, type Page, type PageRequest } from 
 import { readText, readUuid, type Order } from './read-input.js'
 import { utcText } from './utc-text.js'
 
-export const auditedActions = ['requeue', 'reemit', 'reconcile', 'replay', 'skip'] as const
+export const auditedActions = [
+  ...(['requeue', 'reemit', 'reconcile', 'replay', 'skip'] as const),
+  ...(['job-cancel', 'job-resurrect', 'job-priority', 'queue-change'] as const),
+] as const
 export type AuditedAction = (typeof auditedActions)[number]
 
 /** What the lines of one command have in common. */
@@ -28,10 +31,10 @@ export async function appendAudit(
 }
 
 /**
- * The line that closes a command over many rows: no deal, the filter, and how many rows it changed
- * in all its tries.
+ * A line without a deal: what closes a command over many rows, with its filter and how many rows it
+ * changed in all its tries, or what was done to a job or a queue, which the filter names.
  */
-export async function appendClosing(
+export async function appendOverall(
   db: Kysely<Database>,
   entry: AuditEntry,
   affected: number,

@@ -6,7 +6,7 @@
 
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { Database } from '../postgres/schema.js'
-import { appendClosing, type AuditEntry } from './audit-trail.js'
+import { appendOverall, type AuditEntry } from './audit-trail.js'
 
 /**
  * The same words a day later are a new command, which nobody means to be the rest of the old one.
@@ -62,5 +62,5 @@ export async function close(db: Kysely<Database>, entry: AuditEntry, begin: Begi
     where a.id > ${begin}::bigint and a.deal_id is not null and ${isOf(entry)}
   `.execute(db)
   const affected = rows[0]?.count ?? 0
-  if (affected > 0) await appendClosing(db, entry, affected)
+  if (affected > 0) await appendOverall(db, entry, affected)
 }

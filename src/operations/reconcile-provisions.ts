@@ -6,7 +6,7 @@
 
 import { uuidv7 } from 'uuidv7'
 import { sql } from 'kysely'
-import { appendClosing, type AuditEntry } from './audit-trail.js'
+import { appendOverall, type AuditEntry } from './audit-trail.js'
 import { readDealFacts } from './deal-facts.js'
 import {
   discrepancies,
@@ -84,7 +84,7 @@ export async function reconcileProvisions(
     command.onProgress?.(examined)
   }
   if (entry !== undefined && entry.filter !== null && affected > 0)
-    await appendClosing(context.db, entry, affected)
+    await appendOverall(context.db, entry, affected)
   return result(false)
 }
 

@@ -1,0 +1,107 @@
+/**
+ * What operators do to durable jobs and their queues, each with its line in the audit. The move is one
+ * statement of the retry core, which keeps who did it with the job; the line follows at once.
+ */
+
+import type { Kysely } from 'kysely'
+import type { JobOperator } from '../chokaq/index.js'
+import type { Database } from '../postgres/schema.js'
+import { appendOverall, type AuditedAction } from './audit-trail.js'
+import type { Order } from './read-input.js'
+
+/** The core's operator, or the like of it where no core runs. */
+export type JobMoves = Pick<JobOperator, 'cancel' | 'resurrect' | 'setPriority' | 'changeQueue'>
+
+export interface JobsContext {
+  readonly db: Kysely<Database>
+  readonly moves: JobMoves
+}
+
+/** `done` false: why nothing was changed. */
+export type JobEnd =
+  { readonly done: true; readonly note: string } | { readonly done: false; readonly why: string }
+
+/** @throws ChokaqError */
+export async function cancelJob(context: JobsContext, id: string, order: Order): Promise<JobEnd> {
+  const { outcome } = await context.moves.cancel(id, order)
+  switch (outcome) {
+    case 'cancelled':
+      return onRecord(context, 'job-cancel', id, order, 'cancelled')
+    case 'requested':
+      return onRecord(context, 'job-cancel', id, order, 'it runs, and ends at its next heartbeat')
+    case 'not-live':
+      return { done: false, why: 'no live job has this id' }
+    case 'refused':
+      return { done: false, why: 'the database refused it; the log of the server says why' }
+  }
+}
+
+export interface JobEdits {
+  /** JSON text. */
+  readonly payload?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly priority?: number | undefined
+}
+
+/** A dead letter begins anew, with all its attempts. @throws ChokaqError where an edit can't be */
+export async function resurrectJob(
+  context: JobsContext,
+  id: string,
+  order: Order,
+  edits: JobEdits,
+): Promise<JobEnd> {
+  const result = await context.moves.resurrect(id, { by: order.by, edits })
+  switch (result.outcome) {
+    case 'resurrected':
+      return onRecord(context, 'job-resurrect', id, order, 'resurrected')
+    case 'not-dead':
+      return { done: false, why: 'no dead letter has this id' }
+    case 'key-taken':
+      return { done: false, why: `job ${result.by} has its idempotency key, and lives` }
+    case 'refused':
+      return { done: false, why: 'the database refused it; the log of the server says why' }
+  }
+}
+
+/** @throws ChokaqError PRIORITY_OUT_OF_RANGE */
+export async function prioritizeJob(
+  context: JobsContext,
+  id: string,
+  order: Order,
+  priority: number,
+): Promise<JobEnd> {
+  const { outcome } = await context.moves.setPriority(id, { by: order.by, priority })
+  if (outcome === 'changed')
+    return onRecord(context, 'job-priority', id, order, `priority ${priority}`)
+  return { done: false, why: 'no job that still waits has this id' }
+}
+
+async function onRecord(
+  { db }: JobsContext,
+  action: AuditedAction,
+  id: string,
+  order: Order,
+  note: string,
+): Promise<JobEnd> {
+  await appendOverall(db, { action, order, filter: `job=${id}` }, 1)
+  return { done: true, note }
+}
+
+export type QueueChanges = Parameters<JobOperator['changeQueue']>[1]
+export type QueueSettings = Awaited<ReturnType<JobOperator['changeQueue']>>
+
+/** Makes the queue where there is none. @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID */
+export async function changeQueue(
+  { db, moves }: JobsContext,
+  name: string,
+  changes: QueueChanges,
+  order: Order,
+): Promise<QueueSettings> {
+  const settings = await moves.changeQueue(name, changes, { by: order.by })
+  const what = Object.entries(changes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${String(value)}`)
+  const filter = [`queue=${name}`, ...what].join(' ')
+  await appendOverall(db, { action: 'queue-change', order, filter }, 1)
+  return settings
+}

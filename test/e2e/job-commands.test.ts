@@ -1,0 +1,122 @@
+/** `jobs …` and `queues …` from outside, with no worker running: looked at, changed, on record. */
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createPostgresStorage } from '../../src/chokaq/index.js'
+import { runCli, type CliResult } from '../support/cli.js'
+import { useTestDatabase } from '../support/test-database.js'
+
+const database = useTestDatabase()
+
+beforeEach(async () => {
+  await database().query('truncate chokaq.jobs_hot, chokaq.jobs_dlq, chokaq.queues')
+  await database().query('truncate messenger.chat_provision_audit')
+})
+
+const run = (...args: readonly string[]): Promise<CliResult> =>
+  runCli(args, { DATABASE_URL: database().url })
+const who = ['--by', 'anna', '--reason', 'wrong filter']
+const json = (result: CliResult): unknown => JSON.parse(result.stdout)
+
+async function enqueue(): Promise<string> {
+  const job = { type: 'provision.requeue.v1', queue: 'default', payload: '{"n":1}' }
+  const [added] = await createPostgresStorage({ db: database().admin }).enqueue([job])
+  if (added === undefined) throw new Error('nothing was enqueued')
+  return added.id
+}
+
+function audit(): Promise<unknown[]> {
+  return database().query(
+    'select actor, action, filter, reason from messenger.chat_provision_audit order by id',
+  )
+}
+
+describe('a job', () => {
+  it('is listed, shown, hurried, cancelled and resurrected, each change on record', async () => {
+    const id = await enqueue()
+    expect(json(await run('jobs', 'list', '--json'))).toMatchObject([
+      { id, state: 'Pending', place: 'hot', priority: 10, attempts: 0, finishedAt: null },
+    ])
+    expect(await run('jobs', 'priority', id, '90', ...who)).toMatchObject({ exitCode: 0 })
+    expect(json(await run('jobs', 'show', id.toLowerCase(), '--json'))).toMatchObject({
+      priority: 90,
+      payload: '{"n":1}',
+      modifiedBy: 'anna',
+    })
+    const cancelled = await run('jobs', 'cancel', id, ...who)
+    expect(cancelled).toMatchObject({ exitCode: 0, stdout: `${id}: cancelled\n` })
+    expect(json(await run('jobs', 'list', '--place', 'dlq', '--json'))).toMatchObject([
+      { id, state: 'Cancelled' },
+    ])
+    const again = ['jobs', 'resurrect', id, '--payload', '{"n":2}', '--tags', 'a,b', ...who]
+    expect(await run(...again)).toMatchObject({ exitCode: 0 })
+    expect(json(await run('jobs', 'show', id, '--json'))).toMatchObject({
+      state: 'Pending',
+      payload: '{"n":2}',
+      tags: ['a', 'b'],
+    })
+    const line = { actor: 'anna', filter: `job=${id}`, reason: 'wrong filter' }
+    expect(await audit()).toEqual([
+      { ...line, action: 'job-priority' },
+      { ...line, action: 'job-cancel' },
+      { ...line, action: 'job-resurrect' },
+    ])
+    expect(json(await run('audit', 'list', '--action', 'job-cancel', '--json'))).toHaveLength(1)
+  })
+
+  it('that can not be changed is refused with the reason, exit 1', async () => {
+    const id = await enqueue()
+    const result = await run('jobs', 'resurrect', id, ...who)
+    expect(result).toMatchObject({
+      exitCode: 1,
+      stdout: `refused ${id}: no dead letter has this id\n`,
+    })
+    expect(await run('jobs', 'show', '01J0000000000000000000000A')).toMatchObject({ exitCode: 1 })
+    expect(await audit()).toEqual([])
+  })
+})
+
+describe('a queue', () => {
+  it('is paused, limited and opened again, each change on record', async () => {
+    await run('queues', 'pause', 'reports', ...who)
+    const limits = ['--max-workers', '3', '--zombie-timeout', '40m']
+    const set = await run('queues', 'set', 'reports', ...limits, ...who)
+    expect(set).toMatchObject({ exitCode: 0, stdout: 'reports: paused, at most 3 workers\n' })
+    expect(json(await run('queues', 'list', '--json'))).toMatchObject([
+      { name: 'reports', paused: true, maxWorkers: 3, zombieTimeoutMs: 2_400_000, due: 0 },
+    ])
+    await run('queues', 'set', 'reports', '--max-workers', 'none', ...who)
+    await run('queues', 'resume', 'reports', ...who)
+    expect((await run('queues', 'list')).stdout).toMatch(/reports +0 .*any +40m/)
+    const lines = (await audit()) as { filter: string }[]
+    expect(lines.map(({ filter }) => filter)).toEqual([
+      'queue=reports paused=true',
+      'queue=reports maxWorkers=3 zombieTimeoutMs=2400000',
+      'queue=reports maxWorkers=null',
+      'queue=reports paused=false',
+    ])
+  })
+})
+
+describe('wrong use', () => {
+  const id = '01J0000000000000000000000A'
+  it.each([
+    ['jobs list --place cellar', /one of hot, archive, dlq/],
+    ['jobs list --state done', /one of Pending/],
+    ['jobs list --cursor x', /no cursor of this list/],
+    ['jobs show 5', /Not a job id/],
+    [`jobs cancel ${id}`, /"by" must say who/],
+    [`jobs priority ${id} 101 --by a --reason b`, /0 to 100/],
+    [`jobs resurrect ${id} --payload {x --by a --reason b`, /JSON/],
+    ['queues pause reports', /"by" must say who/],
+    ['queues set reports --by a --reason b', /--max-workers or --zombie-timeout/],
+    ['queues set reports --max-workers 0 --by a --reason b', /1 to 10000/],
+    ['queues set reports --zombie-timeout 5 --by a --reason b', /such as 90s/],
+    [`queues pause ${'q'.repeat(65)} --by a --reason b`, /queue/],
+  ])('%s: exit 2, one line that helps, nothing changed', async (line, message) => {
+    const result = await run(...line.split(' '))
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toMatch(/^error: [^\n]+\n$/)
+    expect(result.stderr).toMatch(message)
+    expect(await audit()).toEqual([])
+  })
+})
