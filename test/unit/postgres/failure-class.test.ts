@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { classifyFailure } from '../../../src/postgres/failure-class.js'
+import { classifyFailure, isServerWide } from '../../../src/postgres/failure-class.js'
 
 const withCode = (code: unknown, fields: object = {}): Error =>
   Object.assign(new Error('of no known text'), { code }, fields)
@@ -172,4 +172,17 @@ describe('anything else', () => {
   it('never makes it throw', () => {
     fc.assert(fc.property(fc.anything(), (thrown) => void classifyFailure(thrown)))
   })
+})
+
+describe('a failure that the server shows to every row', () => {
+  it.each(['53100', '53200', '58030', '25006'])('is %s', (code) => {
+    expect(isServerWide(code)).toBe(true)
+  })
+
+  it.each(['23505', '40P01', '57P01', '25P03', '53', '531000', 'x53100', 'WORKER_DIED'])(
+    'is not %s',
+    (code) => {
+      expect(isServerWide(code)).toBe(false)
+    },
+  )
 })
