@@ -4,9 +4,8 @@
  */
 
 import type { Random } from '../kernel/backoff.js'
-import type { MonotonicClock } from '../ports.js'
 import type { HeartbeatResult } from '../storage/worker-port.js'
-import { createWakeableWait } from './waiting.js'
+import { longestTimerMs } from './waiting.js'
 
 export interface HeartbeatOptions {
   readonly minMs: number
@@ -15,11 +14,10 @@ export interface HeartbeatOptions {
   readonly silentMs: number
   readonly beat: () => Promise<HeartbeatResult>
   readonly random: Random
-  readonly now: MonotonicClock
   readonly onCancelRequested: (cancel: { readonly by: string; readonly reason: string }) => void
   /** The job is another's now, or nobody's. No further beat is made. */
   readonly onLost: () => void
-  /** Called once: no beat has been answered for `silentMs`. It goes on trying. */
+  /** No beat has been answered for `silentMs`. It goes on trying. */
   readonly onSilent: () => void
 }
 
@@ -33,50 +31,56 @@ export interface Heartbeat {
 const retryMs = 1_000
 
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { minMs, maxMs, silentMs, beat, random, now } = options
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const waiting = createWakeableWait()
-  let answeredAt = now()
-  let silent = false
+  const { minMs, maxMs, silentMs, beat, random } = options
+  let stopped = false
+  let beating = false
+  let nextBeat: NodeJS.Timeout | undefined
+  let silence: NodeJS.Timeout | undefined
 
-  const beatOnce = async (): Promise<number> => {
-    try {
-      const result = await beat()
-      if (signal.aborted) return 0
-      answeredAt = now()
-      if (result.outcome === 'stale') {
-        stopping.abort()
-        options.onLost()
-      } else if (result.outcome === 'cancel-requested') {
-        options.onCancelRequested(result)
-      }
-      return minMs + (maxMs - minMs) * random()
-    } catch {
-      // Whoever settles jobs tells of the outage; here only how long it has lasted matters.
-      return Math.min(retryMs, minMs)
-    }
+  const stop = (): void => {
+    stopped = true
+    clearTimeout(nextBeat)
+    clearTimeout(silence)
   }
 
-  const run = async (): Promise<void> => {
-    let delayMs = minMs + (maxMs - minMs) * random()
-    for (;;) {
-      await waiting.wait(delayMs, signal)
-      if (signal.aborted) return
-      delayMs = await beatOnce()
-    }
+  /** Its own timer, for a beat may hang as long as a frozen server. */
+  const watch = (): void => {
+    clearTimeout(silence)
+    silence = setTimeout(options.onSilent, Math.min(silentMs, longestTimerMs))
   }
 
-  // Its own timer, for a beat may hang as long as a frozen server.
-  const watch = setInterval(
-    () => {
-      if (silent || now() - answeredAt < silentMs) return
-      silent = true
-      options.onSilent()
+  const schedule = (ms: number): void => {
+    nextBeat = setTimeout(() => void beatOnce(), Math.min(ms, longestTimerMs))
+  }
+
+  const beatOnce = async (): Promise<void> => {
+    beating = true
+    const result = await beat().catch(() => undefined)
+    beating = false
+    if (stopped) return
+    if (result === undefined) {
+      // The fetch loop tells of the outage; here only how long it lasts matters.
+      schedule(Math.min(retryMs, minMs))
+      return
+    }
+    if (result.outcome === 'stale') {
+      stop()
+      options.onLost()
+      return
+    }
+    watch()
+    schedule(minMs + (maxMs - minMs) * random())
+    if (result.outcome === 'cancel-requested') options.onCancelRequested(result)
+  }
+
+  watch()
+  schedule(minMs + (maxMs - minMs) * random())
+  return {
+    beatNow() {
+      if (stopped || beating) return
+      clearTimeout(nextBeat)
+      void beatOnce()
     },
-    Math.min(silentMs, maxMs) / 2,
-  )
-  signal.addEventListener('abort', () => clearInterval(watch))
-  void run()
-  return { beatNow: () => waiting.wake(), stop: () => stopping.abort() }
+    stop,
+  }
 }

@@ -59,7 +59,7 @@ export interface JobMovesDependencies {
 }
 
 /** Rows of one statement; more lanes than this is no sound setting for one process. */
-const maxBatch = 200
+const maxBatch = 500
 
 /** Between tries of one write: short, for a job that has ended holds up its queue's limit. */
 const rewrite = { baseMs: 200, factor: 2, capMs: 5_000, jitter: 0.5 }

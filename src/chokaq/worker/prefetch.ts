@@ -28,10 +28,10 @@ export interface Prefetch {
 
 /**
  * Of a second's pace, how much may be started before a lane is free, so that starts go to the storage
- * in batches where runs are shorter than a round trip. What is started and not run yet is a zombie
- * after a crash, so this is short.
+ * in batches where runs are shorter than a round trip: more than a round trip on a busy day, or batches
+ * would never grow. What is started and not run yet is a zombie after a crash, so it is no longer.
  */
-const startAheadShare = 0.02
+const startAheadShare = 0.1
 
 export function createPrefetch({
   limiter,
@@ -61,8 +61,8 @@ export function createPrefetch({
       entering -= 1
     },
     wanted() {
-      const target = Math.min(batchSize, freeLanes() + Math.floor(pace.perSecond()))
-      const room = target - waiting.length - entering
+      const target = Math.min(batchSize, freeLanes() - entering + Math.floor(pace.perSecond()))
+      const room = target - waiting.length
       // Half a batch at a time at least, unless nothing is left: not a fetch for each job.
       return waiting.length === 0 || room >= batchSize / 2 ? Math.max(0, room) : 0
     },

@@ -11,7 +11,7 @@ import type { JobDefinition } from '../registry/job-definition.js'
 import { JobAbortedError, type AbortReason } from './abort.js'
 import type { JobContext } from './job-context.js'
 import { classifyError } from './job-errors.js'
-import { longestTimerMs, pause } from './waiting.js'
+import { longestTimerMs } from './waiting.js'
 
 export type RunEnd = { readonly durationMs: number } & (
   | { readonly kind: 'succeeded' }
@@ -63,9 +63,7 @@ export async function runHandler(run: HandlerRun): Promise<RunEnd> {
       (): Settled => ({ ok: true }),
       (error: unknown): Settled => ({ ok: false, error }),
     )
-  const over = new AbortController()
-  const settled = await Promise.race([work, graceAfterAbort(run, over.signal)])
-  over.abort()
+  const settled = await settledOrUnresponsive(work, run)
   clearTimeout(timer)
   const durationMs = now() - began
   if (settled === 'unresponsive') {
@@ -86,13 +84,23 @@ function reasonOf(signal: AbortSignal): AbortReason {
   return (signal.reason as JobAbortedError).reason
 }
 
-async function graceAfterAbort(run: HandlerRun, over: AbortSignal): Promise<'unresponsive'> {
-  const { signal } = run.controller
-  if (!signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  }
-  await pause(run.abortGraceMs(), over)
-  return 'unresponsive'
+/** The work's end, or word that it has not ended within its grace after the signal was aborted. */
+function settledOrUnresponsive(
+  work: Promise<Settled>,
+  { controller, abortGraceMs }: HandlerRun,
+): Promise<Settled | 'unresponsive'> {
+  return new Promise((resolve) => {
+    let grace: NodeJS.Timeout | undefined
+    const onAbort = (): void => {
+      grace = setTimeout(() => resolve('unresponsive'), abortGraceMs())
+    }
+    controller.signal.addEventListener('abort', onAbort, { once: true })
+    void work.then((settled) => {
+      controller.signal.removeEventListener('abort', onAbort)
+      clearTimeout(grace)
+      resolve(settled)
+    })
+  })
 }
 
 function understand(

@@ -55,7 +55,8 @@ async function enterLane(
   { stopping, onEntered }: ProcessDependencies,
 ): Promise<Permit | undefined> {
   try {
-    return await limiter.acquire(stopping)
+    // Whoever must not wait needs no listener on the signal either.
+    return limiter.tryAcquire() ?? (await limiter.acquire(stopping))
   } catch (error) {
     if (!stopping.aborted) throw error
     return undefined
@@ -117,7 +118,7 @@ function beat(
   job: FetchedJob,
   controller: AbortController,
   state: Observed,
-  { options, moves, random, now, log }: ProcessDependencies,
+  { options, moves, random, log }: ProcessDependencies,
 ): Heartbeat {
   const { heartbeatMinMs: minMs, heartbeatMaxMs: maxMs, zombieTimeoutMs } = options
   return startHeartbeat({
@@ -127,7 +128,6 @@ function beat(
     silentMs: Math.max(maxMs, zombieTimeoutMs - maxMs),
     beat: () => moves.heartbeat(job, state.progress),
     random,
-    now,
     onCancelRequested: (cancel) => {
       state.cancel = cancel
       abortRun(controller, 'admin')

@@ -1,5 +1,6 @@
 /** The worker: fetches jobs, runs them in its lanes, and stops in good order. */
 
+import { setMaxListeners } from 'node:events'
 import { createConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
 import type { CircuitState } from '../kernel/circuit-breaker.js'
 import type { Random } from '../kernel/backoff.js'
@@ -62,6 +63,9 @@ export interface WorkerDependencies {
 /** Of the grace: runs get the first part to end by themselves, aborted ones the second. */
 const share = { drain: 0.6, abort: 0.25 }
 
+/** One starts, one runs, one is being stored. */
+const batchesHeld = 3
+
 export function createWorker(options: WorkerOptions, deps: WorkerDependencies): Worker {
   const { storage, registry, metrics, events, log, random, now } = deps
   const limiter = createConcurrencyLimiter(options.concurrency)
@@ -70,16 +74,21 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   const prefetch = createPrefetch({ limiter, pace, batchSize: options.batchSize })
   const stopping = new AbortController()
   const abandoned = new AbortController()
+  // Every job that waits for a lane or for an answer listens: no leak, and not to be warned of as one.
+  setMaxListeners(0, stopping.signal, abandoned.signal)
   const runs = new Set<ActiveRun>()
   const underWay = new Set<Promise<void>>()
   let abortGraceMs = options.abortGraceMs ?? defaultAbortGraceMs
+
+  const heldAtMost = (): number => limiter.limit + batchesHeld * options.batchSize
 
   const loop = createFetchLoop({
     storage,
     owner: options.owner,
     queues: options.queues,
     pollIntervalMs: options.pollIntervalMs,
-    wanted: () => prefetch.wanted(),
+    // What has run and is not stored yet counts too: a storage that is slow to store gets no more.
+    wanted: () => Math.max(0, Math.min(prefetch.wanted(), heldAtMost() - underWay.size)),
     onFetched(jobs) {
       prefetch.add(jobs, now())
       admit()

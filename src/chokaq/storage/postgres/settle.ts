@@ -45,7 +45,7 @@ export async function succeed(
     moved as (${archive('gone')}),
     counted as (${count(sql`select queue, 'succeeded', duration_ms from moved`)})
     -- A hashed set and no join, which the planner would make a nested loop over the whole batch.
-    select i.id in (select m.id from moved m) or exists (
+    select (i.id, i.owner, i.token) in (select g.id, g.owner, g.token from gone g) or exists (
         select from chokaq.jobs_archive a
         where a.id = i.id and a.owner = i.owner and a.token = i.token
       ) as moved
