@@ -5,8 +5,7 @@
 
 export default {
   mutate: [
-    'src/chokaq/kernel/backoff.ts',
-    'src/chokaq/kernel/circuit-breaker.ts',
+    'src/chokaq/kernel/*.ts',
     'src/postgres/failure-class.ts',
     'src/provisioning/{guards,last-error,retry-in-place}.ts',
   ],
