@@ -108,7 +108,7 @@ export const messagingOptions = {
   CHOKAQ_RETENTION: {
     kind: longDuration,
     default: '7d',
-    about: 'Finished jobs are kept so long.',
+    about: 'Succeeded jobs are kept so long; dead letters stay until somebody acts.',
   },
   CHOKAQ_QUEUES: {
     kind: queueList,

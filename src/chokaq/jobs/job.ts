@@ -44,7 +44,7 @@ export interface FetchedJob {
   readonly idempotencyKey: string | undefined
   readonly tags: readonly string[]
   readonly createdBy: string | undefined
-  /** Since it was enqueued, or resurrected, at the moment of the fetch. */
+  /** Since it was first due, or resurrected, at the moment of the fetch: a delay is no age. */
   readonly ageMs: number
   /** Since it became due, at the moment of the fetch: how long it has waited for a worker. */
   readonly lagMs: number

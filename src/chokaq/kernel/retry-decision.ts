@@ -7,7 +7,7 @@ export interface RetryPolicy {
   readonly backoff: BackoffPolicy
   /** Runs at most, ≥ 1; counts runs, not retries. */
   readonly maxAttempts: number
-  /** Milliseconds since it was enqueued (or resurrected) after which no run may begin any more. */
+  /** Milliseconds since it was first due (or resurrected) after which no run may begin any more. */
   readonly maxAgeMs: number
 }
 
@@ -15,7 +15,7 @@ export interface FailedRun {
   readonly kind: FailureKind
   /** Runs so far, the failed one among them, ≥ 1. */
   readonly attempts: number
-  /** Milliseconds since the job was enqueued or resurrected. */
+  /** Milliseconds since the job was first due or resurrected. */
   readonly ageMs: number
   /** Milliseconds that the dependency asks to be left alone. */
   readonly retryAfterMs?: number | undefined

@@ -19,7 +19,7 @@ export interface JobDefinitionOptions {
   readonly priority?: number | undefined
   /** Runs at most, ≥ 1. */
   readonly maxAttempts?: number | undefined
-  /** Milliseconds since it was enqueued after which no further run begins. */
+  /** Milliseconds since it was first due after which no further run begins. */
   readonly maxAgeMs?: number | undefined
   /** Milliseconds of one run; the queue's own limit comes first. */
   readonly timeoutMs?: number | undefined

@@ -33,7 +33,7 @@ export interface AdmissionRules {
   readonly random: Random
 }
 
-/** @param ageMs since it was enqueued or resurrected */
+/** @param ageMs since it was first due or resurrected */
 export async function admitJob(
   job: FetchedJob,
   ageMs: number,

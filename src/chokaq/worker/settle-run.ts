@@ -14,7 +14,7 @@ import type { RunEnd } from './run-handler.js'
 export interface EndedRun {
   readonly job: FetchedJob
   readonly attempt: number
-  /** Since it was enqueued or resurrected, milliseconds. */
+  /** Since it was first due or resurrected, milliseconds. */
   readonly ageMs: number
   readonly end: RunEnd
   /** Who wants it cancelled and why, where somebody does. */

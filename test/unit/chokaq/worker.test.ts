@@ -142,6 +142,18 @@ describe('a handler that fails', () => {
   })
 })
 
+describe('a job that was to wait longer than its maximum age', () => {
+  it('is as young as any other when it is due, and has all its runs', async () => {
+    const { core, registry, until } = createWorld({ options: { maxAgeMs: 500 } })
+    registry.defineJob('a.v1', anything, () => {
+      throw new Error('no')
+    })
+    const { id } = await core.queue.enqueue('a.v1', {}, { delayMs: 600 })
+    core.start()
+    expect(await until(id, 'Failed')).toMatchObject({ reason: 'MaxRetriesExceeded', attempts: 3 })
+  })
+})
+
 describe('a job that can not be run at all', () => {
   it('found in the table with an unknown type, or a payload of another shape, burns no attempt', async () => {
     const { core, registry, storage, until, counted } = createWorld()

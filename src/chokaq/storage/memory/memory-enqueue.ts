@@ -42,7 +42,7 @@ function newStoredJob(id: string, job: NewJob, nowMs: number): StoredJob {
     createdBy: job.createdBy,
     modifiedBy: undefined,
     createdAtMs: nowMs,
-    enqueuedAtMs: nowMs,
+    enqueuedAtMs: nowMs + (job.delayMs ?? 0),
     dueAtMs: nowMs + (job.delayMs ?? 0),
     owner: undefined,
     token: undefined,

@@ -23,7 +23,7 @@ export interface StoredJob {
   readonly createdBy: string | undefined
   modifiedBy: string | undefined
   readonly createdAtMs: number
-  /** Its age counts from here: enqueued, or resurrected. */
+  /** Its age counts from here: first due, or resurrected. */
   enqueuedAtMs: number
   dueAtMs: number
   owner: string | undefined

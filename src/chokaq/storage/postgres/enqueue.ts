@@ -113,7 +113,9 @@ async function insert(executor: Executor, entries: readonly Entry[]): Promise<Se
     )
     select i.id, i.queue, i.type, i.payload::json, i.priority, i.idempotency_key,
       array(select jsonb_array_elements_text(i.tags::jsonb)), i.created_by,
-      n.now + i.delay_ms * interval '1 millisecond', n.now, n.now
+      n.now + i.delay_ms * interval '1 millisecond', n.now,
+      -- A wish to wait is no age: a job delayed by a week is as young as another when it is due.
+      n.now + i.delay_ms * interval '1 millisecond'
     from unnest(
       ${entries.map(({ id }) => id)}::text[],
       ${column(({ queue }) => queue)}::text[],
