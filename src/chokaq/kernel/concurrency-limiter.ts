@@ -54,8 +54,8 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
     }
   }
 
-  const tryAcquire = (): Permit | undefined =>
-    active < limit && waiters.size === 0 ? permit() : undefined
+  // Who waits is let in as soon as there is room, so room means that nobody waits.
+  const tryAcquire = (): Permit | undefined => (active < limit ? permit() : undefined)
 
   return {
     get limit() {
@@ -68,7 +68,7 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
       return waiters.size
     },
     get free() {
-      return waiters.size > 0 ? 0 : Math.max(0, limit - active)
+      return Math.max(0, limit - active)
     },
     tryAcquire,
     acquire(signal) {
@@ -88,7 +88,7 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
           resolve(late)
         }
         waiters.add(waiter)
-        signal?.addEventListener('abort', onAbort, { once: true })
+        signal?.addEventListener('abort', onAbort)
       })
     },
     setLimit(next) {

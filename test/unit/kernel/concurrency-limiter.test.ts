@@ -140,6 +140,15 @@ describe('its edges', () => {
     expect(limiter.active).toBe(0)
   })
 
+  it('lets in who waits without a signal', async () => {
+    const limiter = createConcurrencyLimiter(0)
+    const waits = limiter.acquire()
+    expect(limiter.waiting).toBe(1)
+    limiter.setLimit(1)
+    ;(await waits).release()
+    expect(limiter.free).toBe(1)
+  })
+
   it('gives the reason to who was waiting, and does not listen any more to who is in', async () => {
     const limiter = createConcurrencyLimiter(1)
     const held = await limiter.acquire()
