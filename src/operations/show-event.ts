@@ -4,6 +4,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Database } from '../postgres/schema.js'
 import { eventMark } from './act-on-events.js'
 import { eventColumns, type EventLine } from './list-events.js'
+import { readUuid } from './read-input.js'
 import { utcText } from './utc-text.js'
 
 export interface EventDetail extends EventLine {
@@ -42,7 +43,7 @@ export async function showEvent(
         where a.deal_id = e.aggregate_id and right(a.filter, ${eventMark(id).length}::int)
           = ${eventMark(id)}) as audit
     from messenger.outbox_events e
-    where e.id = ${id}::uuid
+    where e.id = ${readUuid('an event id', id)}::uuid
   `.execute(db)
   return rows[0]
 }

@@ -5,6 +5,7 @@ import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import type { ChatView } from './chat-view.js'
 import { provisionColumns, type ProvisionLine } from './list-provisions.js'
 import { eventState, type EventState } from './event-state.js'
+import { readUuid } from './read-input.js'
 import { utcText } from './utc-text.js'
 
 export interface ProvisionDetail extends ProvisionLine {
@@ -58,7 +59,7 @@ export async function showProvision(
           'action', a.action, 'filter', a.filter, 'reason', a.reason) order by a.id), '[]')
         from messenger.chat_provision_audit a where a.deal_id = p.deal_id) as audit
     from messenger.deal_chat_provisions p
-    where p.deal_id = ${dealId}::uuid
+    where p.deal_id = ${readUuid('a deal id', dealId)}::uuid
   `.execute(db)
   return rows[0]
 }
