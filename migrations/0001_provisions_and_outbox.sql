@@ -21,6 +21,10 @@ create table messenger.deal_chat_provisions (
   constraint ck_dcp_ready_has_chat check (status <> 'Ready' or chat_id is not null)
 );
 create index ix_dcp_due on messenger.deal_chat_provisions (status, next_attempt_at);
+-- Candidates, probed by status and attempts: rows that are out of attempts, or due later, lie apart and
+-- are never walked over. Ready rows, nearly all there are, are not in it.
+create index ix_dcp_open on messenger.deal_chat_provisions (status, attempts, next_attempt_at, id)
+  where status <> 'Ready';
 create index ix_dcp_tenant on messenger.deal_chat_provisions (deal_tenant_id);
 
 create table messenger.deal_chat_provision_members (

@@ -52,8 +52,8 @@ export interface ClaimedProvision {
   readonly members: readonly Member[]
 }
 
-const candidateColumns = sql`id, deal_id as "dealId", title, deal_tenant_id as "dealTenantId", status,
-  attempts, next_attempt_at::text as "nextAttemptAt", xmin::text as xmin`
+const candidateColumns = sql`p.id, p.deal_id as "dealId", p.title, p.deal_tenant_id as "dealTenantId",
+  p.status, p.attempts, p.next_attempt_at::text as "nextAttemptAt", p.xmin::text as xmin`
 
 /** The moment by the database's clock, RFC 3339 in UTC with microseconds. */
 export async function readAsOf(db: Kysely<Database>): Promise<string> {
@@ -70,15 +70,22 @@ const stuckBefore = (at: DueAt): RawBuilder<unknown> =>
 
 /** The predicate of a due row, the same for reading and for checking again under the lock. */
 const isDue = (at: DueAt): RawBuilder<unknown> => sql`
-  (status = 'Failed' or (status = 'Provisioning' and updated_at <= ${stuckBefore(at)}))
-  and next_attempt_at <= ${at.asOf}::timestamptz
-  and attempts < ${at.maxAttempts}::int`
+  (p.status = 'Failed' or (p.status = 'Provisioning' and p.updated_at <= ${stuckBefore(at)}))
+  and p.next_attempt_at <= ${at.asOf}::timestamptz
+  and p.attempts < ${at.maxAttempts}::int`
+
+/** What lets the planner use ix_dcp_open where the status is not a constant. */
+const isOpen = sql`p.status <> 'Ready'`
 
 /**
  * The next rows in the order (next_attempt_at, id), strictly after `after`. The place only moves
  * forward, so a row is met once in a cycle whatever its outcome, and rows that always fail can't hide
- * those behind them. One ordered read of ix_dcp_due per status: with an OR over both the planner
- * can't use the index's order and sorts all that is due.
+ * those behind them.
+ *
+ * A single range of an index can't have both "attempts left" and the order: poison rows, which stay
+ * Failed and due for ever, would be walked over at each read. So each pair of status and attempts that
+ * occurs is probed by itself (`level` finds the pairs by one look-up each), and what the probes give,
+ * a batch each at the most, is merged.
  */
 export async function readDueCandidates(
   db: Kysely<Database>,
@@ -89,17 +96,32 @@ export async function readDueCandidates(
   const place =
     after === undefined
       ? sql`true`
-      : sql`(next_attempt_at, id) > (${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
-  const ofStatus = (status: 'Failed' | 'Provisioning'): RawBuilder<unknown> => sql`
-    select id, deal_id, title, deal_tenant_id, status, attempts, next_attempt_at, xmin
-    from messenger.deal_chat_provisions
-    where status = ${status} and ${isDue(at)} and ${place}
-    order by next_attempt_at, id
-    limit ${limit}`
+      : sql`(p.next_attempt_at, p.id) > (${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
+  const nextLevel = (status: RawBuilder<unknown>, above: RawBuilder<unknown>) => sql`(
+    select p.attempts from messenger.deal_chat_provisions p
+    where p.status = ${status} and ${isOpen}
+      and p.attempts > ${above} and p.attempts < ${at.maxAttempts}::int
+    order by p.attempts
+    limit 1)`
   const { rows } = await sql<Candidate>`
-    select ${candidateColumns}
-    from ((${ofStatus('Failed')}) union all (${ofStatus('Provisioning')})) due
-    order by due.next_attempt_at, id
+    with recursive level (status, attempts) as (
+      select s.status, ${nextLevel(sql`s.status`, sql`-1`)}
+      from (values ('Failed'), ('Provisioning')) s (status)
+      union all
+      select status, ${nextLevel(sql`level.status`, sql`level.attempts`)}
+      from level
+      where attempts is not null
+    )
+    select due.*
+    from level cross join lateral (
+      select ${candidateColumns}
+      from messenger.deal_chat_provisions p
+      where p.status = level.status and ${isOpen} and p.attempts = level.attempts
+        and ${isDue(at)} and ${place}
+      order by p.next_attempt_at, p.id
+      limit ${limit}
+    ) due
+    order by "nextAttemptAt"::timestamptz, id
     limit ${limit}
   `.execute(db)
   return rows
@@ -107,7 +129,7 @@ export async function readDueCandidates(
 
 /**
  * Rows found in Provisioning that have no attempts left: their worker died, or the limit was lowered.
- * By id, strictly after `after`.
+ * In the order of ix_dcp_open, strictly after `after`.
  */
 export async function readExhaustedCandidates(
   db: Kysely<Database>,
@@ -115,19 +137,24 @@ export async function readExhaustedCandidates(
   after: Candidate | undefined,
   limit: number,
 ): Promise<Candidate[]> {
+  const place =
+    after === undefined
+      ? sql`true`
+      : sql`(p.attempts, p.next_attempt_at, p.id) >
+          (${after.attempts}::int, ${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
   const { rows } = await sql<Candidate>`
     select ${candidateColumns}
-    from messenger.deal_chat_provisions
-    where ${isExhausted(at)} and ${after === undefined ? sql`true` : sql`id > ${after.id}::uuid`}
-    order by id
+    from messenger.deal_chat_provisions p
+    where ${isExhausted(at)} and ${isOpen} and ${place}
+    order by p.attempts, p.next_attempt_at, p.id
     limit ${limit}
   `.execute(db)
   return rows
 }
 
 const isExhausted = (at: DueAt): RawBuilder<unknown> => sql`
-  status = 'Provisioning' and updated_at <= ${stuckBefore(at)}
-  and attempts >= ${at.maxAttempts}::int`
+  p.status = 'Provisioning' and p.updated_at <= ${stuckBefore(at)}
+  and p.attempts >= ${at.maxAttempts}::int`
 
 /** Locks the row if it is still due and nobody holds it; undefined otherwise. */
 export function lockDue(

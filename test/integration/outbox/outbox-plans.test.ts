@@ -7,7 +7,7 @@ import { deleteSettledEvents } from '../../../src/outbox/retention.js'
 import { useTestDatabase } from '../../support/test-database.js'
 import { insertMany } from './many-events.js'
 import { appendEvent } from './relay-fixtures.js'
-import { explain, type StatementPlan } from './statement-plan.js'
+import { explain, type StatementPlan } from '../../support/statement-plan.js'
 
 const database = useTestDatabase()
 const topic = 'pin.messenger.deal-chat-status-changed.v1'

@@ -14,7 +14,7 @@ import {
   type TestRelay,
 } from './relay-fixtures.js'
 import { forgetStatements, statementsOf } from './relay-statements.js'
-import { explain } from './statement-plan.js'
+import { explain } from '../../support/statement-plan.js'
 
 const database = useTestDatabase()
 const eventCount = 10_000

@@ -2,8 +2,8 @@
 
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { Database } from '../../../src/postgres/schema.js'
-import type { TestDatabase } from '../../support/test-database.js'
+import type { Database } from '../../src/postgres/schema.js'
+import type { TestDatabase } from './test-database.js'
 
 interface PlanNode {
   readonly 'Index Name'?: string
