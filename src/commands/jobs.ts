@@ -11,7 +11,7 @@ import {
   type JobEnd,
 } from '../operations/act-on-jobs.js'
 import { listJobs, showJob, type JobsQuery } from '../operations/list-jobs.js'
-import { readOrder, type Order } from '../operations/read-input.js'
+import { quoted, readOrder, type Order } from '../operations/read-input.js'
 import { readAsOf } from '../provisioning/candidates.js'
 import { ageText } from './age.js'
 import type { SetExitCode } from './exit-code.js'
@@ -181,7 +181,7 @@ function readJobId(text: string): string {
   if (/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id)) return id
   throw new AppError(
     'INPUT_INVALID',
-    `Not a job id: ${JSON.stringify(text)}. It looks like 01J9Z3K4M5N6P7Q8R9S0T1V2W3.`,
+    `Not a job id: ${quoted(text)}. It looks like 01J9Z3K4M5N6P7Q8R9S0T1V2W3.`,
   )
 }
 

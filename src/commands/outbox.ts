@@ -126,17 +126,18 @@ async function list(environment: Environment, options: ListOptions): Promise<voi
     page: await listEvents(db, { state, dealId, limit, cursor }),
     now: await readAsOf(db),
   }))
+  // Of one deal it is told what each says; of many, whose it is: both at once fit no terminal.
+  const isOfOneDeal = dealId !== undefined
   await printPage(page, options, {
-    columns: ['event', 'says', 'state', 'tries', 'age', 'last error', 'deal'],
-    whole: ['event', 'says', 'state'],
+    columns: ['event', 'state', 'tries', 'age', isOfOneDeal ? 'says' : 'deal', 'last error'],
+    whole: ['event', 'state'],
     row: (event) => [
       event.id,
-      event.status,
       event.state,
       event.attempts,
       ageText(event.occurredAt, now),
+      isOfOneDeal ? event.status : event.dealId,
       event.lastError,
-      event.dealId,
     ],
     empty: 'No events match.',
   })

@@ -4,7 +4,7 @@ import { sql, type Kysely, type Transaction } from 'kysely'
 import { AppError } from '../errors.js'
 import type { Database } from '../postgres/schema.js'
 import { readCursor, toPage, type ListOrder, type Page, type PageRequest } from './page.js'
-import { readText, readUuid, type Order } from './read-input.js'
+import { quoted, readText, readUuid, type Order } from './read-input.js'
 import { utcText } from './utc-text.js'
 
 export const auditedActions = [
@@ -82,16 +82,16 @@ export async function listAudit(
 ): Promise<Page<AuditLine>> {
   const [before] = readCursor(listOrder, cursor) ?? []
   const conditions = [sql`true`]
-  if (dealId !== undefined) conditions.push(sql`deal_id = ${readUuid('a deal id', dealId)}::uuid`)
-  if (actor !== undefined) conditions.push(sql`actor = ${readText('by', actor)}`)
-  if (action !== undefined) conditions.push(sql`action = ${readAction(action)}`)
-  if (before !== undefined) conditions.push(sql`id < ${before}::bigint`)
+  if (dealId !== undefined) conditions.push(sql`a.deal_id = ${readUuid('a deal id', dealId)}::uuid`)
+  if (actor !== undefined) conditions.push(sql`a.actor = ${readText('by', actor)}`)
+  if (action !== undefined) conditions.push(sql`a.action = ${readAction(action)}`)
+  if (before !== undefined) conditions.push(sql`a.id < ${before}::bigint`)
   const { rows } = await sql<AuditLine>`
-    select id::text as id, ${utcText('at')} as at, actor, action, deal_id as "dealId", filter,
-      reason, affected
-    from messenger.chat_provision_audit
+    select a.id::text as id, ${utcText('a.at')} as at, a.actor, a.action, a.deal_id as "dealId",
+      a.filter, a.reason, a.affected
+    from messenger.chat_provision_audit a
     where ${sql.join(conditions, sql` and `)}
-    order by id desc
+    order by a.id desc
     limit ${limit + 1}
   `.execute(db)
   return toPage(listOrder, rows, limit, (item) => ({ item, place: [item.id] }))
@@ -102,6 +102,6 @@ function readAction(text: string): AuditedAction {
   if (action !== undefined) return action
   throw new AppError(
     'INPUT_INVALID',
-    `Not an action: ${JSON.stringify(text)}. It is one of ${auditedActions.join(', ')}.`,
+    `Not an action: ${quoted(text)}. It is one of ${auditedActions.join(', ')}.`,
   )
 }

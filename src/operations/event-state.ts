@@ -3,6 +3,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { AppError } from '../errors.js'
 import type { EventState } from '../outbox/operator-actions.js'
+import { quoted } from './read-input.js'
 
 export type { EventState }
 
@@ -20,7 +21,7 @@ export function readEventState(text: string): EventState {
   if (state !== undefined) return state
   throw new AppError(
     'INPUT_INVALID',
-    `Not a state: ${JSON.stringify(text)}. It is one of ${states.join(', ')}.`,
+    `Not a state: ${quoted(text)}. It is one of ${states.join(', ')}.`,
   )
 }
 

@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { maxDurationMs, parseDuration } from '../config/duration.js'
 import { AppError } from '../errors.js'
 import type { ProvisionStatus } from '../postgres/schema.js'
-import { readUuid } from './read-input.js'
+import { quoted, readUuid } from './read-input.js'
 
 /** All that is set must hold; with nothing set, every provision is meant. */
 export interface ProvisionFilter {
@@ -51,7 +51,7 @@ export function readProvisionFilter(input: ProvisionFilterInput): ProvisionFilte
 function readStatus(text: string): ProvisionStatus {
   const status = statuses.find((name) => name.toLowerCase() === text.toLowerCase())
   if (status !== undefined) return status
-  throw invalid(`Not a status: ${JSON.stringify(text)}. It is one of ${statuses.join(', ')}.`)
+  throw invalid(`Not a status: ${quoted(text)}. It is one of ${statuses.join(', ')}.`)
 }
 
 function readErrorPrefix(text: string): string {
@@ -62,7 +62,7 @@ function readErrorPrefix(text: string): string {
 function readAge(text: string): number {
   const ms = parseDuration(text)
   if (ms !== undefined && ms > 0 && ms <= maxDurationMs) return ms
-  throw invalid(`Not an age: ${JSON.stringify(text)}. It is a duration such as 90s, 15m, 2h or 3d.`)
+  throw invalid(`Not an age: ${quoted(text)}. It is a duration such as 90s, 15m, 2h or 3d.`)
 }
 
 function invalid(message: string): AppError {

@@ -2,6 +2,16 @@
 
 import { AppError } from '../errors.js'
 
+/** Longer ones are somebody's file by mistake; an error is for reading. */
+const quotedAtMost = 80
+/** A few tell what went wrong. */
+const listedAtMost = 5
+
+/** What was given, as an error repeats it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > quotedAtMost ? `${text.slice(0, quotedAtMost)}…` : text)
+}
+
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -13,17 +23,17 @@ export function readUuid(what: string, text: string): string {
   if (uuidPattern.test(text)) return text.toLowerCase()
   throw new AppError(
     'INPUT_INVALID',
-    `Not ${what}: ${JSON.stringify(text)}. It looks like 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00.`,
+    `Not ${what}: ${quoted(text)}. It looks like 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00.`,
   )
 }
 
-/** Without repetitions. @throws AppError INPUT_INVALID that names all that are wrong */
+/** Without repetitions. @throws AppError INPUT_INVALID that names the first that are wrong */
 export function readUuids(what: string, texts: readonly string[]): readonly string[] {
   const wrong = texts.filter((text) => !uuidPattern.test(text))
   if (wrong.length > 0) {
     throw new AppError(
       'INPUT_INVALID',
-      `Not ${what}: ${wrong.map((text) => JSON.stringify(text)).join(', ')}. ` +
+      `Not ${what}: ${wrong.slice(0, listedAtMost).map(quoted).join(', ')}. ` +
         'It looks like 0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00.',
     )
   }

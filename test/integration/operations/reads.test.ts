@@ -161,6 +161,17 @@ describe('the audit', () => {
   })
 })
 
+it('the audit keeps its order where the numbers get a digit more', async () => {
+  await seedPoisonDeals(database(), 120)
+  await requeueProvisions(newOperator(), { targets: { filter: { poison: true } }, order: anna })
+  const { db } = newOperator()
+  const ids = (await allPages((cursor) => listAudit(db, { limit: 50, cursor }))).map(({ id }) =>
+    Number(id),
+  )
+  expect(ids).toHaveLength(121)
+  expect(ids).toEqual(ids.toSorted((a, b) => b - a))
+})
+
 describe('the runs', () => {
   it('are listed newest first, page by page', async () => {
     const job = newJob()
