@@ -5,6 +5,7 @@ import process from 'node:process'
 import { URL } from 'node:url'
 import { optionTable } from '../dist/config/options.js'
 import { code, table } from './reference/markdown.js'
+import { openApiDocument } from './reference/openapi.js'
 import { referencePage } from './reference/page.js'
 
 const begin = '<!-- options: made by `npm run docs` -->\n'
@@ -14,6 +15,7 @@ const end = '<!-- /options -->'
 const documents = [
   { path: 'README.md', make: (text) => withOptions(text) },
   { path: 'docs/reference.md', make: () => referencePage() },
+  { path: 'docs/openapi.json', make: () => openApiDocument() },
 ]
 
 function withOptions(text) {

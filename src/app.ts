@@ -5,6 +5,7 @@
 
 import { hostname } from 'node:os'
 import type { Kysely } from 'kysely'
+import { createApiParts } from './api-context.js'
 import type { Config } from './config/config.js'
 import type { AppError } from './errors.js'
 import { createDurableJobs } from './durable-jobs.js'
@@ -84,6 +85,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
       })
     : undefined
   const jobs = createDurableJobs({ config, log, metrics, onEventWritten: () => relay?.wake() })
+  const api = createApiParts({ config, jobs, log, now, onEventWritten: () => relay?.wake() })
   const eventPruning = eventPruningWithoutRelay(config, observer, log)
   createDatabaseLook({
     db: observer,
@@ -98,6 +100,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
     loops: watchedLoops({ config, cycles, relay, intake, jobs: jobs.core.worker, now }),
     checks: readinessChecks({ config, observer, relay, intake }),
     metrics,
+    api: api.context,
     log,
     now,
   })
@@ -121,6 +124,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
       job.close(),
       intake?.close(),
       jobs.close(),
+      api.close(),
       observer.destroy(),
     ])
     await Promise.race([poolsClosed, pause(config.shutdownGraceMs * share.closing)])

@@ -9,20 +9,19 @@ import {
   createRetryCore,
   rememberCompletion,
   type CallersTransaction,
+  type JobRegistry,
   type RetryCore,
 } from './chokaq/index.js'
 import type { Config } from './config/config.js'
-import { referenceChatView } from './operations/chat-view.js'
 import { defineProvisionJobs } from './operations/jobs/provision-jobs.js'
 import {
   defineRetentionJob,
   enqueueDailyRetention,
   retentionAskIntervalMs,
 } from './operations/jobs/retention-job.js'
+import { createOperatorContext } from './operator-context.js'
 import { PeriodicTask } from './periodic-task.js'
 import { createDatabase } from './postgres/connect.js'
-import { createProvisionContext } from './provisioning/provision-context.js'
-import { referenceChats } from './provisioning/reference-chats.js'
 import type { Logger } from './telemetry/logger.js'
 import type { Metrics } from './telemetry/metrics.js'
 import { createQueueLook } from './telemetry/queue-gauges.js'
@@ -36,6 +35,7 @@ const handlerConnections = 4
 
 export interface DurableJobs {
   readonly core: RetryCore<CallersTransaction>
+  readonly registry: JobRegistry
   readonly start: () => void
   /** Within the grace, in milliseconds. */
   readonly stop: (graceMs: number) => Promise<void>
@@ -66,15 +66,7 @@ export function createDurableJobs({
   const db = connect('operations', handlerConnections)
   const storage = createPostgresStorage({ db: coreDb })
   const registry = createJobRegistry()
-  defineProvisionJobs(registry, {
-    db,
-    topic: config.outbox.topic,
-    maxAttempts: config.retry.maxAttempts,
-    onEventWritten,
-    chatView: referenceChatView,
-    eventRetentionMs: config.outbox.retentionMs,
-    provisioning: createProvisionContext(referenceChats, config.retry.participantRoles),
-  })
+  defineProvisionJobs(registry, createOperatorContext(db, config, onEventWritten))
   defineRetentionJob(registry, { db, config })
   for (const { typeKey: type, options } of registry.definitions()) {
     metrics.jobs.expect({ queue: options.queue ?? 'default', type })
@@ -106,6 +98,7 @@ export function createDurableJobs({
 
   return {
     core,
+    registry,
     start() {
       core.start()
       daily.start()

@@ -4,8 +4,8 @@ export { ChokaqError, type ChokaqErrorCode } from './errors.js'
 export type { EnqueueOptions, JobQueue } from './enqueue/job-queue.js'
 export type { JobRecord } from './jobs/job.js'
 export type { BackoffPolicy } from './kernel/backoff.js'
-export type { FailureReason } from './kernel/failure.js'
-export type { JobState } from './kernel/job-state.js'
+export { failureReasons, type FailureReason } from './kernel/failure.js'
+export { jobStates, type JobState } from './kernel/job-state.js'
 export {
   archiveMarkers,
   rememberCompletion,
@@ -19,6 +19,7 @@ export { createJobRegistry, type JobRegistry } from './registry/job-registry.js'
 export type { PayloadSchema } from './registry/payload-schema.js'
 export { createRetryCore, type RetryCore, type RetryCoreOptions } from './retry-core.js'
 export type { JobStorage } from './storage/job-storage.js'
+export type { QueueStatus, Totals } from './storage/reading-port.js'
 export type { CallersTransaction } from './storage/postgres/connections.js'
 export { createPostgresStorage } from './storage/postgres/postgres-storage.js'
 export { createMemoryStorage } from './storage/memory/memory-storage.js'

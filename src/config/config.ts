@@ -32,6 +32,18 @@ export interface Config {
   readonly deck: { readonly readToken: string | undefined; readonly adminToken: string | undefined }
   readonly logLevel: LogLevel
   readonly shutdownGraceMs: number
+  /** The same as they were given, for people; secrets are left out. */
+  readonly settings: readonly Setting[]
+}
+
+export interface Setting {
+  readonly name: string
+  /** As one would write it; null: unset. */
+  readonly value: string | null
+  /** Nothing was given, and the value is the one of the table. */
+  readonly isDefault: boolean
+  readonly isSecret: boolean
+  readonly about: string
 }
 
 export interface RetryOptions {

@@ -7,6 +7,7 @@ import { nearMisses, unknownNames } from './option-names.js'
 import type { Needs } from './option.js'
 import type { OptionValues } from './options.js'
 import { readOptions, setIn, type Environment, type Fault } from './read-options.js'
+import { settingsOf } from './settings.js'
 
 /**
  * Options that the command doesn't need may stay unset, but one that is set is checked:
@@ -15,14 +16,14 @@ import { readOptions, setIn, type Environment, type Fault } from './read-options
  * @throws AppError CONFIG_INVALID, one line for each fault; secrets are never quoted
  */
 export function loadConfig(env: Environment, needs: Needs): Config {
-  const { values, faults } = readOptions(env, needs)
+  const { values, texts, faults } = readOptions(env, needs)
   const isGiven = (name: string) =>
     setIn(env, name) !== undefined || setIn(env, `${name}_FILE`) !== undefined
   const all = [...faults, ...checkAcross({ values, isGiven, needs }), ...unknownNames(env)]
   // What is missing may just be misspelled.
   if (all.length > 0) throw new AppError('CONFIG_INVALID', describe([...all, ...nearMisses(env)]))
   // Without a fault every option that has a default has a value.
-  return deepFreeze(toConfig(values as OptionValues))
+  return deepFreeze({ ...toConfig(values as OptionValues), settings: settingsOf(texts) })
 }
 
 /** Names that come close to an option's, one line each, for the log of the start. */
@@ -35,7 +36,7 @@ function describe(faults: readonly Fault[]): string {
   return [`${count}:`, ...faults.map((fault) => `  ${fault}`)].join('\n')
 }
 
-function toConfig(values: OptionValues): Config {
+function toConfig(values: OptionValues): Omit<Config, 'settings'> {
   // A command that doesn't need the database never looks at its address.
   const url = values.DATABASE_URL ?? ''
   return {

@@ -12,6 +12,8 @@ export type Fault = string
 interface ReadOptions {
   /** What could be parsed; the others have a fault, or stay unset. */
   readonly values: Partial<OptionValues>
+  /** What was given, whether by NAME or by NAME_FILE. */
+  readonly texts: ReadonlyMap<OptionName, string>
   readonly faults: readonly Fault[]
 }
 
@@ -32,15 +34,17 @@ export function fileNameOf(name: string): string | undefined {
 export function readOptions(env: Environment, needs: Needs): ReadOptions {
   const faults: Fault[] = []
   const values: Partial<Record<OptionName, unknown>> = {}
+  const texts = new Map<OptionName, string>()
   for (const [name, option] of optionList) {
     const found = findText(env, name, option, needs)
     if (found.fault !== undefined) faults.push(found.fault)
+    if (found.text !== undefined) texts.set(name, found.text)
     const text = found.text ?? option.default
     if (found.fault !== undefined || text === undefined) continue
     values[name] = option.kind.parse(text)
     if (values[name] === undefined) faults.push(notAllowed(name, option, text))
   }
-  return { values: values as Partial<OptionValues>, faults }
+  return { values: values as Partial<OptionValues>, texts, faults }
 }
 
 interface Found {

@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 
-interface Problem {
+export interface Problem {
   readonly status: number
   readonly title: string
   /** One line that helps; nothing about the inside of the service. */
@@ -11,8 +11,12 @@ interface Problem {
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  return reply
-    .code(problem.status)
-    .type('application/problem+json')
-    .send({ type: 'about:blank', ...problem })
+  return (
+    reply
+      .code(problem.status)
+      .type('application/problem+json')
+      // As text: the schemas of a route's answers have no say in it.
+      .serializer((body: unknown) => JSON.stringify(body))
+      .send({ type: 'about:blank', ...problem })
+  )
 }

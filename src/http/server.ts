@@ -1,13 +1,16 @@
-/** The HTTP side: health, readiness and metrics, open to all; answers are small and never wait long. */
+/** The HTTP side: health, readiness and metrics, open to all, and the API for those who may. */
 
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.js'
 import type { Logger } from '../telemetry/logger.js'
 import type { Metrics } from '../telemetry/metrics.js'
+import { addApi, type ApiLimits } from './api/api.js'
+import type { ApiContext } from './api/context.js'
 import { explainListenFailure } from './listen-failure.js'
 import { stalledLoops, type WatchedLoop } from './liveness.js'
-import { sendProblem } from './problem.js'
+import { problem, problemOfError } from './problem-of-error.js'
+import { sendProblem, type Problem } from './problem.js'
 import { createReadiness, type ReadinessCheck } from './readiness.js'
 
 export interface HttpServerOptions {
@@ -15,6 +18,10 @@ export interface HttpServerOptions {
   readonly loops: readonly WatchedLoop[]
   readonly checks: readonly ReadinessCheck[]
   readonly metrics: Pick<Metrics, 'render'>
+  /** Absent: health, readiness and metrics only. */
+  readonly api?: ApiContext | undefined
+  /** The usual ones where nothing is said. */
+  readonly limits?: ApiLimits | undefined
   readonly log: Logger
   /** Monotonic milliseconds. */
   readonly now: () => number
@@ -30,7 +37,7 @@ export interface HttpServer {
   stop(): Promise<void>
 }
 
-/** Nothing here takes a body worth the name. */
+/** A reason and some ids; routes that take more say so. */
 const bodyLimitBytes = 64 * 1024
 /** A request that has not arrived whole by then is no request. */
 const requestTimeoutMs = 10_000
@@ -72,7 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
-  const { loops, checks, metrics, log, now } = options
+  const { loops, checks, metrics, log, now, api, limits } = options
   const readiness = createReadiness(checks, now)
   const app = fastify({
     // Probes and scrapes every few seconds are no news; what fails is logged below.
@@ -80,6 +87,8 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
+    frameworkErrors: (error, _request, reply) =>
+      void sendProblem(reply, problem(error.statusCode ?? 400, error.message)),
   })
   await app.register(helmet, {
     // TLS ends in front of this server, if anywhere: the two would send browsers to a port that isn't.
@@ -106,24 +115,24 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
   })
 
   app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, {
-      status: 404,
-      title: 'Not found',
-      detail: `There is nothing at ${request.method} ${request.url.slice(0, 200)}`,
-    }),
+    sendProblem(
+      reply,
+      problem(404, `There is nothing at ${request.method} ${request.url.slice(0, 200)}`),
+    ),
   )
   app.setErrorHandler((error, request, reply) => {
-    const { statusCode = 500, message } = error as { statusCode?: number; message: string }
-    if (statusCode < 500) {
-      return sendProblem(reply, { status: statusCode, title: 'Bad request', detail: message })
-    }
+    const known = problemOfError(error)
+    if (known !== undefined && known.status < 500) return sendProblem(reply, known)
     const route = request.routeOptions.url
     log.error({ event: 'http failed', method: request.method, route, err: error }, 'http failed')
-    return sendProblem(reply, {
-      status: 500,
-      title: 'Internal error',
-      detail: 'The log of the service says more.',
-    })
+    return sendProblem(reply, known ?? fault)
   })
+  if (api !== undefined) await addApi(app, api, limits)
   return app
+}
+
+const fault: Problem = {
+  status: 500,
+  title: 'Internal error',
+  detail: 'The log of the service says more.',
 }

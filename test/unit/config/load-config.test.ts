@@ -87,6 +87,7 @@ describe('without options', () => {
       deck: { readToken: undefined, adminToken: undefined },
       logLevel: 'info',
       shutdownGraceMs: 20_000,
+      settings: expect.any(Array) as unknown,
     })
   })
 

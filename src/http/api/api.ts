@@ -1,0 +1,119 @@
+/** `/api/v1`: who may, how often, in which form; what each path does is in its own file. */
+
+import type { AddressInfo } from 'node:net'
+import rateLimit from '@fastify/rate-limit'
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { problem } from '../problem-of-error.js'
+import { sendProblem, type Problem } from '../problem.js'
+import { createAccess, refuseWrite } from './access.js'
+import { addBulkRoutes } from './bulk-routes.js'
+import type { ApiContext, ApiServer } from './context.js'
+import { documentOptions } from './document.js'
+import { addDocumentRoute } from './document-route.js'
+import { addEventStream } from './event-stream.js'
+import { addJobRoutes } from './job-routes.js'
+import { collectMethods } from './other-methods.js'
+import { addOutboxRoutes } from './outbox-routes.js'
+import { addOverviewRoutes } from './overview-routes.js'
+import { addProvisionRoutes } from './provision-routes.js'
+import { addQueueRoutes } from './queue-routes.js'
+import { addRecordRoutes } from './record-routes.js'
+import { addTimeLimit } from './time-limit.js'
+
+export const apiPrefix = '/api/v1'
+
+export interface ApiLimits {
+  /** Requests of one address in a minute, to all paths that read, and to each that changes. */
+  readonly readsPerMinute: number
+  readonly changesPerMinute: number
+}
+
+/** A page that reads anew once a second, in a few windows; a script that goes through a list. */
+const usualLimits: ApiLimits = { readsPerMinute: 1_200, changesPerMinute: 300 }
+
+export async function addApi(
+  root: FastifyInstance,
+  context: ApiContext,
+  limits: ApiLimits = usualLimits,
+): Promise<void> {
+  await root.register(
+    async (scope) => {
+      const app = scope.withTypeProvider<ZodTypeProvider>()
+      app.setValidatorCompiler(validatorCompiler)
+      // The answers' schemas document; one odd row must not make a whole list fail.
+      app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+      await app.register(swagger, documentOptions)
+      await app.register(rateLimit, { max: limits.readsPerMinute, timeWindow: '1 minute' })
+      addTimeLimit(app)
+      addAccess(app, context)
+      limitChanges(app, limits)
+      const refuseOtherMethods = collectMethods(app)
+      addRoutes(app, context)
+      refuseOtherMethods()
+    },
+    { prefix: apiPrefix },
+  )
+}
+
+function addRoutes(app: ApiServer, context: ApiContext): void {
+  addOverviewRoutes(app, context)
+  addEventStream(app, context)
+  addProvisionRoutes(app, context)
+  addBulkRoutes(app, context)
+  addOutboxRoutes(app, context)
+  addJobRoutes(app, context)
+  addQueueRoutes(app, context)
+  addRecordRoutes(app, context)
+  addDocumentRoute(app)
+}
+
+/** Before the routes, for it looks at each as it is added. */
+function limitChanges(app: ApiServer, { changesPerMinute }: ApiLimits): void {
+  app.addHook('onRoute', (route) => {
+    const methods = [route.method].flat()
+    if (methods.some(isChange))
+      route.config = { ...route.config, rateLimit: { max: changesPerMinute } }
+  })
+}
+
+/** After the rate limit, so that guessing tokens is counted; before a body is read. */
+function addAccess(app: ApiServer, { config }: ApiContext): void {
+  const access = createAccess({
+    tokens: config.deck,
+    boundTo: () => app.addresses().map(addressOf),
+  })
+  app.decorateRequest('caller')
+  app.addHook('preParsing', async (request, reply) => {
+    const answer = access(request.headers)
+    if ('refusal' in answer) {
+      if (answer.challenge !== undefined) void reply.header('www-authenticate', answer.challenge)
+      return sendProblem(reply, answer.refusal)
+    }
+    request.setDecorator('caller', answer.caller)
+    const { allow } = request.routeOptions.config
+    if (allow !== undefined) {
+      const detail = `${request.method} has no meaning here; allowed are ${allow}.`
+      return sendProblem(reply.header('allow', allow), problem(405, detail))
+    }
+    if (!isChange(request.method)) return undefined
+    const refusal = refuseWrite(answer.caller, config.deck) ?? refuseContentType(request)
+    return refusal && sendProblem(reply, refusal)
+  })
+}
+
+/** A server listens at an address here; only a socket's file has none, and the API is off there. */
+function addressOf(bound: AddressInfo | string): string {
+  return typeof bound === 'string' ? bound : bound.address
+}
+
+function isChange(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
+
+/** A form on somebody's page can send anything but this without asking first (CSRF). */
+function refuseContentType({ headers }: FastifyRequest): Problem | undefined {
+  if (/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return undefined
+  return problem(415, 'Changes are sent as content-type application/json.')
+}

@@ -1,0 +1,42 @@
+/** What the routes of the API are given. */
+
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Kysely } from 'kysely'
+import type { CoreEvents, JobQueue, JobRegistry } from '../../chokaq/index.js'
+import type { Config } from '../../config/config.js'
+import type { JobMoves } from '../../operations/act-on-jobs.js'
+import type { ReconcileContext } from '../../operations/mend-deal.js'
+import type { Database } from '../../postgres/schema.js'
+import type { Logger } from '../../telemetry/logger.js'
+
+export interface ApiContext {
+  readonly config: Config
+  /** Of the API's own pool, so that it keeps neither the job nor a heartbeat waiting. */
+  readonly db: Kysely<Database>
+  /** On the same pool. */
+  readonly operator: ReconcileContext
+  readonly jobs: {
+    readonly queue: JobQueue
+    readonly moves: JobMoves
+    readonly events: CoreEvents
+    readonly registry: Pick<JobRegistry, 'definitions'>
+  }
+  readonly log: Logger
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+}
+
+export type ApiServer = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>

@@ -1,0 +1,85 @@
+/** The queues of durable jobs: what waits and runs in each, and their limits. */
+
+import type { QueueStatus } from '../../chokaq/index.js'
+import { AppError } from '../../errors.js'
+import { changeQueue, type QueueSettings } from '../../operations/act-on-jobs.js'
+import type { ApiContext, ApiServer } from './context.js'
+import { orderOf } from './order-of.js'
+import { readJobs } from './read-only.js'
+import { routeSchema } from './route-schema.js'
+import { queueResult } from './schemas/action-answers.js'
+import { page, queue } from './schemas/answers.js'
+import { queueBody, queueParams } from './schemas/inputs.js'
+
+export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
+  const { db, jobs } = context
+  app.get(
+    '/queues',
+    {
+      schema: routeSchema({
+        id: 'listQueues',
+        tag: 'jobs',
+        summary: 'The queues, by name',
+        answers: { 200: { about: 'All of them.', schema: page(queue) } },
+      }),
+    },
+    async () => {
+      const queues = await readJobs(db, (storage) => storage.listQueues())
+      return { items: queues.map(toItem), nextCursor: null }
+    },
+  )
+
+  app.patch(
+    '/queues/:name',
+    {
+      schema: routeSchema({
+        id: 'changeQueue',
+        tag: 'jobs',
+        summary: 'Pause a queue, or change its limits',
+        params: queueParams,
+        body: queueBody,
+        answers: { 200: { about: 'The settings as they are now.', schema: queueResult } },
+      }),
+    },
+    async (request) => {
+      const { name } = request.params
+      const { by, reason, ...changes } = request.body
+      if (Object.values(changes).every((value) => value === undefined)) {
+        throw new AppError(
+          'INPUT_INVALID',
+          'Say what to change: paused, maxWorkers, zombieTimeoutMs or timeoutMs.',
+        )
+      }
+      const order = orderOf(request, { by, reason })
+      const known = await knownQueues(context)
+      if (!known.includes(name)) {
+        throw new AppError(
+          'NOT_FOUND',
+          `There is no queue ${JSON.stringify(name)}. There are ${known.join(', ')}.`,
+        )
+      }
+      const moves = { db, moves: jobs.moves }
+      return { name, ...toLimits(await changeQueue(moves, name, changes, order)) }
+    },
+  )
+}
+
+/** A misspelled name must not make a queue; one that had no job yet may be limited beforehand. */
+async function knownQueues({ db, jobs }: ApiContext): Promise<string[]> {
+  const inUse = await readJobs(db, (storage) => storage.listQueues())
+  const defined = jobs.registry.definitions().map(({ options }) => options.queue ?? 'default')
+  return [...new Set([...inUse.map(({ name }) => name), ...defined])].sort()
+}
+
+function toItem({ settings, ...status }: QueueStatus) {
+  return { ...status, ...toLimits(settings) }
+}
+
+function toLimits({ paused, maxWorkers, zombieTimeoutMs, timeoutMs }: QueueSettings) {
+  return {
+    paused,
+    maxWorkers: maxWorkers ?? null,
+    zombieTimeoutMs: zombieTimeoutMs ?? null,
+    timeoutMs: timeoutMs ?? null,
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Ends requests that take too long. fastify's own handlerTimeout is called off as soon as a body has
+ * been read, and so never ends a change.
+ */
+
+import type { FastifyRequest } from 'fastify'
+import { longestTimerMs } from '../../timers.js'
+import { problem } from '../problem-of-error.js'
+import { sendProblem } from '../problem.js'
+import type { ApiServer } from './context.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Other than the usual; Infinity for an answer that goes on. */
+    readonly timeoutMs?: number
+  }
+}
+
+/** What takes longer has hung; a statement that reads is ended before by the server. */
+const usualTimeoutMs = 10_000
+
+const tooLong =
+  'It took too long and was given up; what was done until then stays done. ' +
+  'Look at /readyz, then send the same again: it goes on from there.'
+
+export function addTimeLimit(app: ApiServer): void {
+  app.decorateRequest('abandoned')
+  app.addHook('onRequest', (request, reply, done) => {
+    const { timeoutMs = usualTimeoutMs } = request.routeOptions.config
+    const abandoned = new AbortController()
+    request.setDecorator('abandoned', abandoned.signal)
+    const giveUp = (): void => {
+      abandoned.abort()
+      if (!reply.sent) sendProblem(reply, problem(503, tooLong))
+    }
+    const timer = timeoutMs <= longestTimerMs ? setTimeout(giveUp, timeoutMs) : undefined
+    reply.raw.once('close', () => {
+      clearTimeout(timer)
+      abandoned.abort()
+    })
+    done()
+  })
+}
+
+/** Aborts when nobody waits for the answer any more. */
+export function abandoned(request: FastifyRequest): AbortSignal {
+  return request.getDecorator<AbortSignal>('abandoned')
+}
