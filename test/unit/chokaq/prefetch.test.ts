@@ -34,11 +34,11 @@ describe('fetching ahead', () => {
     expect(prefetch.wanted()).toBe(10)
   })
 
-  it('lets in as many as there are free lanes, and a tenth of the pace ahead of them', () => {
+  it('lets in as many as there are free lanes, and more where runs are shorter than a round trip', () => {
     for (const [perSecond, entering] of [
       [0, 4],
-      [9, 4],
-      [100, 14],
+      [80, 4],
+      [81, 24],
       [100_000, 24],
     ] as const) {
       const { prefetch } = create({ perSecond })
