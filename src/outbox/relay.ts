@@ -133,7 +133,9 @@ export class OutboxRelay {
     if ('db' in taken) {
       this.#turn = taken
       this.#role = 'publisher'
-      logOutbox(this.#dependencies.log, 'outbox relay started', {})
+      // A session that can be had, on a database that can't be used, is no news while that lasts.
+      if (this.#databaseFailure === undefined)
+        logOutbox(this.#dependencies.log, 'outbox relay started', {})
     } else if (this.#role !== 'standby') {
       this.#role = 'standby'
       logOutbox(this.#dependencies.log, 'outbox relay standby', { holder: taken.holder })

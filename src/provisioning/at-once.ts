@@ -3,8 +3,8 @@
  * the chat with its feed row and participants, write the event, mark the row Ready.
  *
  * Only what is surely right is done here. Whatever else there is about the row (someone holds it or
- * has touched it, a guard rejects, the deal has a chat already) makes the statement write nothing,
- * and the row is then done step by step (attempt.ts), which finds out what it is and records it.
+ * has touched it, a guard rejects, the deal has a chat already) makes the statement write nothing, or
+ * fail, and the row is then done step by step (attempt.ts), which finds out what it is and records it.
  */
 
 import { sql, type Kysely } from 'kysely'
@@ -22,10 +22,11 @@ import { attempted, type AttemptStamp } from './row-writes.js'
  * is. The lock is by primary key and skips what others hold; PostgreSQL checks the version again on
  * the newest row before it gives the lock.
  *
- * Every write depends on the one before it, and the event on all that it tells of, so `seq` is drawn
- * under the row's lock and a chat that could not be made leaves neither event nor Ready.
+ * Every write depends on the one before it, and the event on the chat, so `seq` is drawn under the row's
+ * lock and a chat that could not be made leaves neither event nor Ready.
  *
  * @returns the id of the chat that was made, or undefined where the row must be done step by step
+ * @throws whatever the database refuses: all of the statement is undone then
  */
 export async function provisionAtOnce(
   db: Kysely<Database>,
@@ -69,7 +70,11 @@ export async function provisionAtOnce(
       where p.id = ${candidate.id}
       returning p.chat_id
     )
-    select chat_id as "chatId" from ready
+    -- A chat that was made, but by another id, or not told of, or its row not marked: a trigger's work.
+    -- The cast then fails, and undoes the statement whole.
+    select case when ready.chat_id = ${chatId}::uuid then ready.chat_id
+      else cast('not done whole: ' || chat.id as uuid) end as "chatId"
+    from chat left join ready on true
   `.execute(db)
   return rows[0]?.chatId
 }

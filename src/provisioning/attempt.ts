@@ -90,7 +90,11 @@ export async function closeExhausted(
   return retryInPlace(context, close, giveUp)
 }
 
-/** Undefined where the row must be done step by step; nothing was written then. */
+/**
+ * Undefined where the row must be done step by step; nothing was written then. The steps have the last
+ * word on a failure of the row's own: the triggers of the messenger's tables may bear several
+ * statements, each with its effects in sight of the next, and not all in one.
+ */
 async function tryAtOnce(
   candidate: Candidate,
   context: AttemptContext,
@@ -99,8 +103,18 @@ async function tryAtOnce(
   const attempts = candidate.attempts + 1
   const event = { topic, correlationId: jobRunId, traceparent: currentTraceparent() }
   const made = stamp(attempts, context)
-  const chatId = await provisionAtOnce(db, candidate, made, event, provisioning)
-  return chatId === undefined ? undefined : { kind: 'provisioned', chatId, attempts }
+  try {
+    const chatId = await provisionAtOnce(db, candidate, made, event, provisioning)
+    return chatId === undefined ? undefined : { kind: 'provisioned', chatId, attempts }
+  } catch (error) {
+    if (isOwnFailure(error)) return undefined
+    throw error
+  }
+}
+
+function isOwnFailure(error: unknown): boolean {
+  const { class: failureClass } = classifyRowFailure(error)
+  return failureClass !== 'contention' && failureClass !== 'infrastructure'
 }
 
 async function provisionRow(

@@ -1,6 +1,6 @@
 /** The writes of an attempt on its provision row, under the row's lock or guarded by its version. */
 
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Kysely, type QueryResult, type Transaction } from 'kysely'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 
 export interface AttemptStamp {
@@ -17,11 +17,12 @@ export async function markReady(
   chatId: string,
   stamp: AttemptStamp,
 ): Promise<void> {
-  await sql`
+  const written = await sql`
     update messenger.deal_chat_provisions
     set status = 'Ready', chat_id = ${chatId}, last_error = null, ${attempted(stamp)}
     where id = ${id}
   `.execute(trx)
+  assertWritten(written)
 }
 
 export async function markFailed(
@@ -30,11 +31,12 @@ export async function markFailed(
   lastError: string,
   stamp: AttemptStamp,
 ): Promise<void> {
-  await sql`
+  const written = await sql`
     update messenger.deal_chat_provisions
     set status = 'Failed', last_error = ${lastError}, ${attempted(stamp)}
     where id = ${id}
   `.execute(trx)
+  assertWritten(written)
 }
 
 /**
@@ -54,7 +56,7 @@ export async function markUnderWay(
     returning xmin::text as xmin
   `.execute(trx)
   const xmin = rows[0]?.xmin
-  if (xmin === undefined) throw new Error('the locked row is gone')
+  if (xmin === undefined) throw new Error('a trigger kept the locked row from being written')
   return xmin
 }
 
@@ -89,12 +91,19 @@ export async function markExhausted(
   id: string,
   lastError: string,
 ): Promise<void> {
-  await sql`
+  const written = await sql`
     update messenger.deal_chat_provisions
     set status = 'Failed', last_error = coalesce(last_error, ${lastError}),
       updated_at = clock_timestamp()
     where id = ${id}
   `.execute(trx)
+  assertWritten(written)
+}
+
+/** The row is locked, so only a trigger can keep a write from it; the event must not go out then. */
+function assertWritten(result: QueryResult<unknown>): void {
+  if (result.numAffectedRows !== 1n)
+    throw new Error('a trigger kept the locked row from being written')
 }
 
 /** The columns that every attempt sets, whatever its outcome. */

@@ -105,27 +105,6 @@ describe('one statement', () => {
     expect(await newJob({ chats: steps }).cycle()).toMatchObject({ provisioned: 1 })
     expect(await dealState(database().admin, dealId)).toMatchObject(readyDeal)
   })
-
-  it('never says Ready where the event was kept out of the outbox', async () => {
-    await database().query(
-      `create function keep_out() returns trigger language plpgsql as 'begin return null; end'`,
-    )
-    await database().query(
-      `create trigger keep_out before insert on messenger.outbox_events
-         for each row execute function keep_out()`,
-    )
-    try {
-      const { dealId } = await seedDeal(database().admin)
-      expect(await newJob().cycle()).toMatchObject({ provisioned: 0, retried: 1 })
-      expect(await dealState(database().admin, dealId)).toMatchObject({
-        status: 'Failed',
-        events: [],
-        lastError: 'bug:ContractViolation',
-      })
-    } finally {
-      await database().query('drop function keep_out() cascade')
-    }
-  })
 })
 
 const settings = `
