@@ -124,3 +124,7 @@ describe('the overview', () => {
     expect(text).not.toContain(readToken)
   })
 })
+
+it('the document is the one that is kept in the repository', async () => {
+  expect((await api.ask('/openapi.json', { token: readToken })).body).toEqual(api.document.content)
+})

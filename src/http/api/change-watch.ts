@@ -3,7 +3,7 @@
  * many they are, and none while there is no page. What this process does itself is told at once.
  */
 
-import type { CoreEvent } from '../../chokaq/index.js'
+import type { CoreEvent, CoreEvents } from '../../chokaq/index.js'
 import { pause } from '../../timers.js'
 import { readChangeMarks, resources, type ChangeMarks, type Resource } from './change-marks.js'
 import type { ApiContext } from './context.js'
@@ -27,23 +27,31 @@ const ofCoreEvent: Readonly<Record<CoreEvent['kind'], readonly Resource[]>> = {
 
 export function createChangeWatch({
   db,
-  jobs,
+  events,
   log,
-}: Pick<ApiContext, 'db' | 'jobs' | 'log'>): ChangeWatch {
-  const listeners = new Set<OnChange>()
+}: Pick<ApiContext, 'db' | 'log'> & {
+  readonly events: Pick<CoreEvents, 'subscribe'>
+}): ChangeWatch {
+  /** Those who are new have not been told of anything yet. */
+  const listeners = new Map<OnChange, { isNew: boolean }>()
   let watching: AbortController | undefined
   let endEvents: (() => void) | undefined
   let last: ChangeMarks | undefined
 
   const tell = (changed: readonly Resource[]): void => {
-    for (const resource of changed) for (const listener of listeners) listener(resource)
+    for (const listener of listeners.keys()) for (const resource of changed) listener(resource)
   }
 
   async function look(): Promise<void> {
     const marks = await readOnly(db, readChangeMarks)
     const before = last
     last = marks
-    if (before !== undefined) tell(resources.filter((name) => marks[name] !== before[name]))
+    const changed = resources.filter((name) => marks[name] !== before?.[name])
+    for (const [listener, state] of listeners) {
+      // What changed just before the first look is in nothing that a page has read already.
+      for (const resource of state.isNew ? resources : changed) listener(resource)
+      state.isNew = false
+    }
   }
 
   async function watch(signal: AbortSignal): Promise<void> {
@@ -64,7 +72,7 @@ export function createChangeWatch({
   function begin(): void {
     last = undefined
     watching = new AbortController()
-    endEvents = jobs.events.subscribe(({ kind }) => tell(ofCoreEvent[kind]))
+    endEvents = events.subscribe(({ kind }) => tell(ofCoreEvent[kind]))
     void watch(watching.signal)
   }
 
@@ -79,7 +87,7 @@ export function createChangeWatch({
     subscribe(onChange) {
       // A wrapper of its own, so that the same function given twice is two listeners.
       const own: OnChange = (resource) => onChange(resource)
-      listeners.add(own)
+      listeners.set(own, { isNew: true })
       if (listeners.size === 1) begin()
       return () => {
         if (listeners.delete(own) && listeners.size === 0) end()

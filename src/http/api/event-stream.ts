@@ -1,6 +1,6 @@
 /**
  * Server-sent events for open pages: `event: provisions` says that provisions have changed, no more;
- * whoever shows them reads anew. Events of one resource in quick succession are sent as one.
+ * whoever shows them reads anew, and once when the stream opens. Events of one resource in quick succession are sent as one.
  */
 
 import { Readable } from 'node:stream'
@@ -22,7 +22,8 @@ const gatherMs = 250
 const backlogBytes = 64 * 1024
 
 export function addEventStream(app: ApiServer, context: ApiContext): void {
-  const watch = createChangeWatch(context)
+  const { db, jobs, log } = context
+  const watch = createChangeWatch({ db, events: jobs.events, log })
   const clients = new Set<Client>()
   // Before the server waits for requests under way, of which these would never end.
   app.addHook('preClose', (done) => {
@@ -39,7 +40,7 @@ export function addEventStream(app: ApiServer, context: ApiContext): void {
         tag: 'overview',
         summary: 'What changes, as it changes',
         description:
-          `Server-sent events, named ${resources.join(', ')}: that resource has changed. ` +
+          `Server-sent events, named ${resources.join(', ')}: that resource has changed. A stream begins with all of them. ` +
           'The data is an empty object. A comment every 15 seconds keeps the connection open.',
         answers: {
           200: { about: 'A stream that goes on.', type: 'text/event-stream', schema: z.string() },
