@@ -18,6 +18,7 @@ const errorCodes = {
   NOT_PERMITTED: { exitCode: 2, retryable: true },
   POOLER_DETECTED: { exitCode: 2, retryable: false },
   DATABASE_UNAVAILABLE: { exitCode: 1, retryable: true },
+  OUTPUT_UNWRITABLE: { exitCode: 1, retryable: false },
   BROKER_UNAVAILABLE: { exitCode: 1, retryable: true },
 } as const satisfies Record<string, { exitCode: 1 | 2; retryable: boolean }>
 

@@ -33,7 +33,6 @@ export async function runCommandLine(
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (isReaderGone(error)) return 0
     if (error instanceof AppError) {
       process.stderr.write(`error: ${error.message}\n`)
       return error.exitCode
@@ -43,11 +42,6 @@ export async function runCommandLine(
     )
     return 1
   }
-}
-
-/** `… | head` has seen enough. */
-function isReaderGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
 
 /** What the parser says of wrong use, its suggestion included, and where to read on. */

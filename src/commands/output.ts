@@ -1,12 +1,29 @@
 /** What commands print: data on stdout, as JSON or as lines for a terminal. */
 
+import { AppError } from '../errors.js'
 import { fitCells, type TableFit } from './fit-cells.js'
 
-/** Writes one line and waits until a slow reader has taken it. */
-export function printLine(line: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
-  })
+/**
+ * Writes one line and waits until a slow reader has taken it. A reader that has gone away, as `| head`
+ * does, has seen enough.
+ *
+ * @throws AppError OUTPUT_UNWRITABLE, for example where a disk is full
+ */
+export async function printLine(line: string): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
+    })
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    if (code === 'EPIPE') return
+    const why = typeof code === 'string' ? code : String(error)
+    throw new AppError(
+      'OUTPUT_UNWRITABLE',
+      `standard output can not be written (${why}). What the command has done stands.`,
+      { cause: error },
+    )
+  }
 }
 
 export function printJson(value: unknown): Promise<void> {

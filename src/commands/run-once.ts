@@ -28,8 +28,8 @@ export async function runOnce(environment: Environment, options: { json?: true }
     const cycle = await job.runCycle(signal)
     const { published, failure } = await publish(config, relay, signal)
     const summary = toSummary(cycle, published)
-    await (options.json ? printJson(summary) : printFields(summary))
     if (failure !== undefined) process.stderr.write(`error: ${failure.message}\n`)
+    await (options.json ? printJson(summary) : printFields(summary))
     return cycle.outcome === 'aborted' || failure !== undefined ? 1 : 0
   } finally {
     await relay?.dependencies.publisher.close()

@@ -40,6 +40,7 @@ const statusOfAppError: Readonly<Record<ErrorCode, number>> = {
   NOT_PERMITTED: 503,
   POOLER_DETECTED: 503,
   DATABASE_UNAVAILABLE: 503,
+  OUTPUT_UNWRITABLE: 503,
   BROKER_UNAVAILABLE: 503,
 }
 
