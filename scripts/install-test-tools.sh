@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need beyond Node, from Debian's packages; quick where all is there.
+# Installs what the tests need beyond Node, from Debian's packages and PyPI; quick where all is there.
 set -euo pipefail
 
 # One line each: a command that tells whether the tool is there, and the package that brings it.
@@ -8,6 +8,7 @@ tools=(
   'command -v mvn|maven'
   'command -v pgbouncer|pgbouncer'
   'command -v promtool && command -v prometheus|prometheus'
+  'python3 -c "import ensurepip, venv"|python3-venv'
 )
 
 # Debian keeps servers in sbin, which an ordinary user's PATH may lack.
@@ -20,12 +21,26 @@ java_is_new_enough() {
   [ -n "$version" ] && [ "$version" -ge 17 ]
 }
 
+# The API's fuzzer, from PyPI, in a folder of its own; its version, so that a new one changes no run.
+fuzzer='schemathesis==4.32.5'
+fuzzer_home="$(dirname "$0")/../.cache/schemathesis"
+
+install_fuzzer() {
+  "$fuzzer_home/bin/schemathesis" --version >/dev/null 2>&1 && return
+  echo "Installing $fuzzer …"
+  if ! { python3 -m venv "$fuzzer_home" && "$fuzzer_home/bin/pip" install --quiet "$fuzzer"; }; then
+    rm -rf "$fuzzer_home"
+    echo "Without python3 with venv, or PyPI, the fuzzing of the API is left out." >&2
+  fi
+}
+
 missing=()
 for tool in "${tools[@]}"; do
   eval "${tool%%|*}" >/dev/null 2>&1 || missing+=("${tool#*|}")
 done
 
 if [ "${#missing[@]}" -eq 0 ]; then
+  install_fuzzer
   echo 'All test tools are installed.'
   exit 0
 fi
@@ -46,3 +61,4 @@ export DEBIAN_FRONTEND=noninteractive
 export RUNLEVEL=1
 apt-get update -q
 apt-get install -q -y --no-install-recommends "${missing[@]}"
+install_fuzzer

@@ -10,6 +10,7 @@ import type { Config } from './config/config.js'
 import type { AppError } from './errors.js'
 import { createDurableJobs } from './durable-jobs.js'
 import { readinessChecks, watchedLoops } from './health.js'
+import type { ApiLimits } from './http/api/api.js'
 import { createHttpServer } from './http/server.js'
 import { createIntake } from './intake/intake.js'
 import {
@@ -58,9 +59,11 @@ export interface AppOptions {
   readonly log: Logger
   /** Called when the service can't go on and waiting would not help. */
   readonly onFatal: (error: AppError) => void
+  /** Of the API, other than the usual ones. */
+  readonly apiLimits?: ApiLimits
 }
 
-export function createApp({ config, log, onFatal }: AppOptions): App {
+export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App {
   const metrics = createMetrics({ relay: config.outbox.relay })
   metrics.setPollingInterval(config.retry.pollingIntervalMs / 1000)
   const observer = createObserver(config, log)
@@ -101,6 +104,7 @@ export function createApp({ config, log, onFatal }: AppOptions): App {
     checks: readinessChecks({ config, observer, relay, intake }),
     metrics,
     api: api.context,
+    limits: apiLimits,
     log,
     now,
   })

@@ -46,6 +46,7 @@ export interface ServedApi {
 export async function serveApi(
   database: TestDatabase,
   options: Readonly<Record<string, string>> = tokens,
+  apiLimits = { readsPerMinute: 1_000_000, changesPerMinute: 1_000_000 },
 ): Promise<ServedApi> {
   const lines: string[] = []
   const config = loadConfig(
@@ -60,7 +61,8 @@ export async function serveApi(
     { database: true, kafka: true, http: true },
   )
   const log = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
-  const app = createApp({ config, log, onFatal: (error) => lines.push(error.message) })
+  const onFatal = (error: Error): void => void lines.push(error.message)
+  const app = createApp({ config, log, onFatal, apiLimits })
   await app.start()
   const logged = (): string => lines.join('')
   const address = /"address":"(http:[^"]+)"/.exec(logged())?.[1] ?? ''

@@ -9,8 +9,6 @@ declare module 'fastify' {
   }
 }
 
-const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
-
 /** Call it before the routes are added, and what it returns afterwards. */
 export function collectMethods(app: ApiServer): () => void {
   const methodsOf = new Map<string, Set<string>>()
@@ -24,7 +22,7 @@ export function collectMethods(app: ApiServer): () => void {
       const allow = [...methods].sort().join(', ')
       app.route({
         url,
-        method: all.filter((name) => !methods.has(name)),
+        method: app.supportedMethods.filter((name) => !methods.has(name)),
         schema: { hide: true },
         exposeHeadRoute: false,
         config: { allow },

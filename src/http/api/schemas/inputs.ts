@@ -118,20 +118,28 @@ export const auditQuery = z.strictObject({
     .meta({ examples: ['requeue'] }),
 })
 
+/** Something to read, without control characters but for white space; read-input.ts says the same. */
+const readable =
+  // eslint-disable-next-line no-control-regex
+  /^[^\x00-\x08\x0e-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x08\x0e-\x1f\x7f-\x9f]*$/
+
+const text = (longest: number, error: string) =>
+  z.string({ error }).min(1, { error }).max(longest, { error }).regex(readable, { error })
+
 /** Who orders a change and why, as the audit keeps it. */
 const order = {
-  by: z.string().min(1).max(100).optional().meta({
-    description:
-      'Who does it, kept in the audit. Absent: `api:admin`, or `api:local` where no tokens are set.',
+  by: text(100, 'it says who does it, in 1 to 100 characters; the audit keeps it')
+    .optional()
+    .meta({
+      description:
+        'Who does it, kept in the audit. Absent: `api:admin`, or `api:local` where no tokens are set.',
+      examples: ['anna'],
+    }),
+  reason: text(1_000, 'say why, in 1 to 1000 characters; the audit keeps it').meta({
+    description: 'Why, kept in the audit.',
+    examples: ['the cause was mended'],
   }),
-  reason: z
-    .string({ error: 'say why; the audit keeps it' })
-    .min(1)
-    .max(1_000)
-    .meta({ description: 'Why, kept in the audit.' }),
 }
-
-export type OrderBody = z.output<z.ZodObject<typeof order>>
 
 export const orderBody = z.strictObject(order)
 
@@ -157,7 +165,13 @@ const targets = {
 
 const bulk = { ...targets, by: order.by, reason: order.reason.optional() }
 
-export const bulkBody = z.strictObject(bulk)
+/** What one would send; fuzzers begin with it. */
+const bulkExamples = [
+  { dealIds: ['0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00'], reason: 'the cause was mended', by: 'anna' },
+  { filter: { poison: true, error: 'guard:' }, reason: 'the guard was mended', by: 'anna' },
+]
+
+export const bulkBody = z.strictObject(bulk).meta({ examples: bulkExamples })
 export type BulkBody = z.output<typeof bulkBody>
 
 export const reconcileBody = z.strictObject({
