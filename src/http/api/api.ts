@@ -45,10 +45,10 @@ export async function addApi(
       // The answers' schemas document; one odd row must not make a whole list fail.
       app.setSerializerCompiler(() => (data) => JSON.stringify(data))
       await app.register(swagger, documentOptions)
+      limitChanges(app, limits)
       await app.register(rateLimit, { max: limits.readsPerMinute, timeWindow: '1 minute' })
       addTimeLimit(app)
       addAccess(app, context)
-      limitChanges(app, limits)
       const refuseOtherMethods = collectMethods(app)
       addRoutes(app, context)
       refuseOtherMethods()
@@ -69,7 +69,7 @@ function addRoutes(app: ApiServer, context: ApiContext): void {
   addDocumentRoute(app)
 }
 
-/** Before the routes, for it looks at each as it is added. */
+/** Before the rate limit, which looks at each route once, as it is added. */
 function limitChanges(app: ApiServer, { changesPerMinute }: ApiLimits): void {
   app.addHook('onRoute', (route) => {
     const methods = [route.method].flat()
