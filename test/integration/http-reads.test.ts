@@ -67,6 +67,22 @@ describe('lists', () => {
     expect(body.detail).not.toContain('\n')
   })
 
+  it.each([
+    ['/provisions', 'provisions 99999999999999999 ffffffff-ffff-ffff-ffff-ffffffffffff', 200],
+    ['/provisions', 'provisions -99999999999999999 ffffffff-ffff-ffff-ffff-ffffffffffff', 200],
+    ['/provisions', 'provisions -infinity ffffffff-ffff-ffff-ffff-ffffffffffff', 200],
+    ['/runs', 'runs 99999999999999999 ffffffff-ffff-ffff-ffff-ffffffffffff', 200],
+    ['/outbox', 'outbox 999999999999999999', 200],
+    ['/audit', 'audit 9999999999999999999', 400],
+    ['/jobs', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ ', 200],
+    ['/jobs?place=archive', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ 999999999999999999', 200],
+    ['/jobs?place=dlq', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ 99999999999999999999', 400],
+  ])('bear forged cursors: %s %s', async (path, place, expected) => {
+    const cursor = Buffer.from(place).toString('base64url')
+    const { status } = await api.ask(`${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`)
+    expect(status).toBe(expected)
+  })
+
   it.each(['/outbox', '/jobs', '/jobs?place=dlq', '/queues', '/runs', '/audit'])(
     'are empty pages where there is nothing: %s',
     async (path) => {

@@ -12,10 +12,10 @@ export function encodeCursor({ id, finishedAt }: ListPosition): string {
   return Buffer.from([id, finishedAt ?? ''].join(' ')).toString('base64url')
 }
 
-/** @throws ChokaqError CURSOR_INVALID */
+/** More than 18 digits of microseconds are a time that no storage knows. @throws ChokaqError CURSOR_INVALID */
 export function decodeCursor(cursor: string, hasFinished: boolean): ListPosition {
   const [, id, finishedAt] =
-    /^([0-9A-Z]{26}) ([0-9]{0,20})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+    /^([0-9A-Z]{26}) ([0-9]{0,18})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (id !== undefined && (finishedAt !== '') === hasFinished) return { id, finishedAt }
   throw new ChokaqError(
     'CURSOR_INVALID',
