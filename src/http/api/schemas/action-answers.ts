@@ -1,6 +1,7 @@
 /** What comes of changes, of looks at the whole, and of settings. */
 
 import { z } from 'zod'
+import type { Setting } from '../../../config/config.js'
 import { discrepancies, type DiscrepancyName } from '../../../operations/discrepancy.js'
 import { queueSettings, run } from './answers.js'
 
@@ -75,7 +76,7 @@ export const settings = z
       }),
     ),
   })
-  .meta({ id: 'Settings' })
+  .meta({ id: 'Settings' }) satisfies z.ZodType<{ items: readonly Setting[] }>
 
 const number = z.number().min(0)
 
@@ -117,4 +118,3 @@ export const summary = z
   .meta({ id: 'Summary' })
 
 export type Summary = z.output<typeof summary>
-export type Setting = z.output<typeof settings>['items'][number]
