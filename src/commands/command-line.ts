@@ -1,5 +1,6 @@
 /** The command line: parses, calls one function per command, turns errors into exit codes. */
 
+import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
@@ -15,6 +16,9 @@ import { addQueues } from './queues.js'
 import { addRecords } from './records.js'
 import { runOnce } from './run-once.js'
 import { serve } from './serve.js'
+
+/** The same place from src/ and from dist/. */
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 /**
  * Runs one command; never rejects, what went wrong is said on stderr in one message.
@@ -57,6 +61,7 @@ export function createProgram(
 ): Command {
   const program = new Command('chat-provision-retry')
     .description('Finishes every deal chat whose provisioning failed or hangs, and tells crm.')
+    .version(version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) })
 

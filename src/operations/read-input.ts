@@ -51,10 +51,13 @@ export function readOrder(input: { by?: string | undefined; reason?: string | un
   return { by: readText('by', input.by), reason: readText('reason', input.reason) }
 }
 
-/** A name is for a column of a table, a reason for a sentence or two. */
+/** A reason is for a sentence or two. */
+export const longestReason = 1_000
+
+/** A name is for a column of a table. */
 const orderTexts = {
   by: { means: 'who does it', longest: 100 },
-  reason: { means: 'why', longest: 1_000 },
+  reason: { means: 'why', longest: longestReason },
 }
 
 /** One line of text. @throws AppError INPUT_INVALID */

@@ -10,7 +10,6 @@
 import { sql, type Kysely } from 'kysely'
 import { uuidv7 } from 'uuidv7'
 import { insertDealChatStatusChanged, type DealChatStatusChanged } from '../outbox/append-event.js'
-import { rowLimits } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import type { Candidate } from './candidates.js'
 import { isBlank, membersAtMost } from './guards.js'
@@ -21,6 +20,9 @@ import { attempted, type AttemptStamp } from './row-writes.js'
  * The candidate as it was read is due; that its version is the same under the lock says that it still
  * is. The lock is by primary key and skips what others hold; PostgreSQL checks the version again on
  * the newest row before it gives the lock.
+ *
+ * A transaction by itself can't set its own time limit, so it counts on the session's; where there is
+ * none, as behind a transaction-pooling proxy, it writes nothing.
  *
  * Every write depends on the one before it, and the event on the chat, so `seq` is drawn under the row's
  * lock and a chat that could not be made leaves neither event nor Ready.
@@ -33,27 +35,24 @@ export async function provisionAtOnce(
   candidate: Candidate,
   stamp: AttemptStamp,
   event: Pick<DealChatStatusChanged, 'topic' | 'traceparent'> & { readonly correlationId: string },
-  { chats, knownRoles }: ProvisionContext,
+  { creation, knownRoles }: ProvisionContext,
 ): Promise<string | undefined> {
-  if (chats.creation === undefined || isBlank(candidate.title)) return undefined
+  if (creation === undefined || isBlank(candidate.title)) return undefined
   const chatId = uuidv7()
   const { correlationId } = event
   const ready = { ...event, dealId: candidate.dealId, chatId, status: 'Ready' } as const
   const { rows } = await sql<{ chatId: string }>`
-    with
-    -- Behind a transaction-pooling proxy a session's own limit would be somebody else's.
-    limits as materialized (
-      select set_config('lock_timeout', ${String(rowLimits.lock)}, true)
-    ),
-    due as materialized (
+    with due as materialized (
       select p.id, p.deal_id, p.title, p.project_id, p.deal_tenant_id
-      from limits cross join messenger.deal_chat_provisions p
+      from messenger.deal_chat_provisions p
       where p.id = ${candidate.id} and p.xmin::text = ${candidate.xmin}
+        and current_setting('statement_timeout') <> '0'
       for no key update of p skip locked
     ),
     listed as materialized (
       select m.user_id, m.role
       from due join messenger.deal_chat_provision_members m on m.provision_id = due.id
+      order by m.user_id
       limit ${membersAtMost + 1}
     ),
     fit as materialized (
@@ -61,7 +60,7 @@ export async function provisionAtOnce(
       where (select count(*) from listed) between 1 and ${membersAtMost}::int
         and not exists (select from listed where role <> all(${[...knownRoles]}::text[]))
     ),
-    ${chats.creation({ chatId, correlationId })},
+    ${creation({ chatId, correlationId })},
     event as (${insertDealChatStatusChanged(uuidv7(), ready, sql`chat`)}),
     ready as (
       update messenger.deal_chat_provisions p

@@ -51,6 +51,7 @@ export async function attemptRow(
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
   let onRecord: OnRecord | undefined
+  let inSteps = careful
   const outcome = await retryInPlace(
     context,
     async () => {
@@ -58,10 +59,10 @@ export async function attemptRow(
         onRecord = await putOnRecord(candidate, context)
         if (onRecord === undefined) return { kind: 'skipped' }
       }
-      return (
-        (onRecord === undefined ? await tryAtOnce(candidate, context) : undefined) ??
-        provisionRow(candidate, onRecord, context)
-      )
+      // Tried once: whatever it met, the steps meet it one by one, and hold less at a time.
+      const done = inSteps ? undefined : tryAtOnce(candidate, context)
+      inSteps = true
+      return (await done) ?? provisionRow(candidate, onRecord, context)
     },
     (failure) =>
       retryInPlace(context, () => recordFailure(candidate, onRecord, failure, context), giveUp),

@@ -14,5 +14,7 @@ export function createProvisionContext(
       // INV-CE-2: the feed tells of the chat in the transaction that made it.
       (trx, fact) => chats.ensureFeedRow(trx, fact.chatId, fact.correlationId),
     ],
+    // Writes the feed row itself and raises no fact: right as long as there is no other subscriber.
+    creation: chats.creation,
   }
 }

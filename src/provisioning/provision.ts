@@ -30,6 +30,8 @@ export interface ProvisionContext {
   readonly chats: MessengerChats
   readonly knownRoles: ReadonlySet<string>
   readonly onChatCreated: readonly ChatCreatedSubscriber[]
+  /** The adapter's part of the one statement; undefined where each row is to be done step by step. */
+  readonly creation: MessengerChats['creation']
 }
 
 /**

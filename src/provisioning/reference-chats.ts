@@ -74,5 +74,6 @@ export const referenceChats: MessengerChats = {
     added as (
       insert into messenger.participants (id, chat_id, user_id, role)
       select gen_random_uuid(), chat.id, user_id, role from chat cross join listed
+      order by user_id
     )`,
 }

@@ -1,9 +1,10 @@
 /** The good path in one statement: what it does whole, and what it leaves to the steps untouched. */
 
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { sql, type Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase } from '../../src/postgres/connect.js'
+import type { Database } from '../../src/postgres/schema.js'
 import { provisionAtOnce } from '../../src/provisioning/at-once.js'
 import { readAsOf, readDueCandidates, type Candidate } from '../../src/provisioning/candidates.js'
 import type { MessengerChats } from '../../src/provisioning/messenger-chats.js'
@@ -26,9 +27,30 @@ async function readCandidate(): Promise<Candidate> {
   return candidate
 }
 
-function atOnce(candidate: Candidate, chats: MessengerChats = referenceChats) {
+const closers: (() => Promise<void>)[] = []
+afterAll(() => Promise.all(closers.map((close) => close())))
+let rowWork: Kysely<Database> | undefined
+
+/** As the job's pool, whose sessions carry limits. */
+function openRowWork(): Kysely<Database> {
+  const db = createDatabase({
+    connectionString: database().url,
+    applicationName: 'row work',
+    max: 1,
+    rowWork: true,
+    onConnectionLost: () => undefined,
+  })
+  closers.push(() => db.destroy())
+  return db
+}
+
+function atOnce(
+  candidate: Candidate,
+  chats: MessengerChats = referenceChats,
+  db: Kysely<Database> = (rowWork ??= openRowWork()),
+) {
   return provisionAtOnce(
-    database().admin,
+    db,
     candidate,
     { attempts: candidate.attempts + 1, asOf: '2026-01-01T00:00:00Z', backoffMs: 1 },
     { topic: testTopic, correlationId: randomUUID(), traceparent: null },
@@ -98,6 +120,22 @@ describe('one statement', () => {
     expect(await dealState(database().admin, dealId)).toMatchObject({ ...untouched, chats: 0 })
   })
 
+  it('adds participants by user, so that two deals with the same people never block each other', async () => {
+    const members = Array.from({ length: 50 }, () => ({ userId: randomUUID(), role: 'Member' }))
+    await seedDeal(database().admin, { members })
+    await atOnce(await readCandidate())
+    const added = await database().query<{ id: string }>(
+      'select user_id as id from messenger.participants order by ctid',
+    )
+    expect(added.map(({ id }) => id)).toEqual(members.map(({ userId }) => userId).sort())
+  })
+
+  it('leaves every row to the steps on a session without a time limit', async () => {
+    const { dealId } = await seedDeal(database().admin)
+    expect(await atOnce(await readCandidate(), referenceChats, database().admin)).toBeUndefined()
+    expect(await dealState(database().admin, dealId)).toMatchObject({ ...untouched, chats: 0 })
+  })
+
   it('leaves every row of an adapter that offers no statement', async () => {
     const { dealId } = await seedDeal(database().admin)
     const steps = { ...referenceChats, creation: undefined }
@@ -115,21 +153,11 @@ const settings = `
 
 describe('a session of its own', () => {
   it('carries the limits, and prepares each statement once', async () => {
-    const db = createDatabase({
-      connectionString: database().url,
-      applicationName: 'row work',
-      max: 1,
-      rowWork: true,
-      onConnectionLost: () => undefined,
-    })
-    try {
-      for (let n = 0; n < 3; n += 1) await sql`select ${n}::int`.execute(db)
-      expect((await sql.raw(settings).execute(db)).rows).toEqual([
-        { lock: '5s', statement: '15s', idle: '30s', seqscan: 'off', prepared: 2 },
-      ])
-    } finally {
-      await db.destroy()
-    }
+    const db = openRowWork()
+    for (let n = 0; n < 3; n += 1) await sql`select ${n}::int`.execute(db)
+    expect((await sql.raw(settings).execute(db)).rows).toEqual([
+      { lock: '5s', statement: '15s', idle: '30s', seqscan: 'off', prepared: 2 },
+    ])
   })
 })
 

@@ -75,6 +75,14 @@ describe('the reference tables', () => {
          add constraint ux_participants_chat_user unique (chat_id, user_id)`,
     ],
     [
+      'chats has no unique index for one chat per deal',
+      `alter table messenger.chats drop constraint ux_chats_deal_id;
+       alter table messenger.chats
+         add constraint ux_chats_deal_id unique (deal_id) deferrable`,
+      `alter table messenger.chats drop constraint ux_chats_deal_id;
+       alter table messenger.chats add constraint ux_chats_deal_id unique (deal_id)`,
+    ],
+    [
       'participants has no column left_at',
       'alter table messenger.participants rename left_at to gone_at',
       'alter table messenger.participants rename gone_at to left_at',

@@ -73,9 +73,11 @@ async function uniqueTroubles(trx: Transaction<Database>): Promise<Verdict[]> {
   const { rows } = await sql<{ table: string; columns: string[]; condition: string | null }>`
     select c.relname as table, pg_get_expr(i.indpred, i.indrelid) as condition,
       array(select a.attname::text from pg_attribute a
-        where a.attrelid = i.indrelid and a.attnum = any(i.indkey) order by 1) as columns
+        where a.attrelid = i.indrelid
+          and a.attnum = any((i.indkey::int2[])[0:i.indnkeyatts - 1]) order by 1) as columns
     from pg_index i join pg_class c on c.oid = i.indrelid
-    where i.indisunique and i.indisvalid and i.indexprs is null
+    -- A deferrable one is checked too late for an "on conflict", which PostgreSQL refuses.
+    where i.indisunique and i.indisvalid and i.indimmediate and i.indexprs is null
       and c.oid in (select to_regclass('messenger.' || name)
         from unnest(${Object.keys(layout)}::text[]) as name)
   `.execute(trx)

@@ -5,7 +5,7 @@ import type { JobContext } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
 import { readProvisionFilter } from '../provision-filter.js'
 import type { Targets } from '../provision-command.js'
-import { readOrder, readUuids, type Order } from '../read-input.js'
+import { longestReason, readOrder, readUuids, type Order } from '../read-input.js'
 
 const filter = z.strictObject({
   poison: z.boolean().optional(),
@@ -42,7 +42,8 @@ export function readTargets(order: Pick<ProvisionOrder, 'dealIds' | 'filter'>): 
  * @throws AppError INPUT_INVALID
  */
 export function orderOf({ by, reason }: ProvisionOrder, { id }: JobContext): Order {
-  return readOrder({ by, reason: `${reason} (job ${id})` })
+  const job = ` (job ${id})`
+  return readOrder({ by, reason: reason.slice(0, longestReason - job.length) + job })
 }
 
 /** What was asked for in a way that can't be done will not be done by asking again. */
