@@ -60,7 +60,9 @@ async function service(url, lanes, rows) {
   const job = createRetryJob(config, log, createMetrics({ relay: 'off' }), ignore)
   await job.prepare()
   let summary
-  const ms = await timed(async () => (summary = await job.runCycle(new globalThis.AbortController().signal)))
+  const ms = await timed(
+    async () => (summary = await job.runCycle(new globalThis.AbortController().signal)),
+  )
   await job.close()
   if (summary.provisioned !== rows) throw new Error(`one cycle did ${JSON.stringify(summary)}`)
   return ms
