@@ -38,9 +38,20 @@ export async function readPayload<T>(
     // The parser's message would quote the text.
     return { ok: false, why: 'it is not JSON' }
   }
-  const verdict = await schema['~standard'].validate(value)
-  if (verdict.issues === undefined) return { ok: true, payload: verdict.value }
-  return { ok: false, why: verdict.issues.map(describeIssue).join('\n') }
+  try {
+    const verdict = await schema['~standard'].validate(value)
+    if (verdict.issues === undefined) return { ok: true, payload: verdict.value }
+    return { ok: false, why: verdict.issues.map(describeIssue).join('\n') }
+  } catch (error) {
+    // A rule of the schema's that fails on a payload knows nothing of it; its message may quote it.
+    return { ok: false, why: `the schema itself failed on it: ${whereItFailed(error)}` }
+  }
+}
+
+function whereItFailed(error: unknown): string {
+  if (!(error instanceof Error)) return 'it threw something that is no Error'
+  const [place] = /^ +at .*$/m.exec(String(error.stack)) ?? []
+  return [error.constructor.name, place?.trim()].filter(Boolean).join(' ')
 }
 
 function describeIssue({ message, path }: Issue): string {

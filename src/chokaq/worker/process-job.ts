@@ -5,7 +5,7 @@
 
 import type { FetchedJob } from '../jobs/job.js'
 import type { StartResult } from '../storage/worker-port.js'
-import { admitJob } from './admit-job.js'
+import { admitJob, type Admission } from './admit-job.js'
 import type { ProcessDependencies } from './process-dependencies.js'
 import { runStarted } from './run-started.js'
 import { defaultBreaker, defaultMaxAgeMs } from './worker-options.js'
@@ -17,9 +17,28 @@ import { defaultBreaker, defaultMaxAgeMs } from './worker-options.js'
 export async function processJob(
   job: FetchedJob,
   fetchedAt: number,
+  given: ProcessDependencies,
+): Promise<void> {
+  let hasEntered = false
+  // Once, and in any case: a place that is not given back would be gone for good.
+  const onEntered = (): void => {
+    if (hasEntered) return
+    hasEntered = true
+    given.onEntered()
+  }
+  try {
+    await process(job, fetchedAt, { ...given, onEntered })
+  } finally {
+    onEntered()
+  }
+}
+
+async function process(
+  job: FetchedJob,
+  fetchedAt: number,
   deps: ProcessDependencies,
 ): Promise<void> {
-  const { moves, stopping, registry, breakers, random, now, options } = deps
+  const { moves, registry, breakers, random, now, options } = deps
   const ageMs = (): number => job.ageMs + now() - fetchedAt
   const admission = await admitJob(job, ageMs(), {
     registry,
@@ -28,18 +47,32 @@ export async function processJob(
     openMs: (options.breaker ?? defaultBreaker).openMs,
     maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
   })
-  if (admission.kind !== 'admitted') {
-    deps.onEntered()
-    if (admission.kind === 'postponed') await moves.giveBack(job, admission.delayMs)
-    else {
-      const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
-      deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
-      await moves.deadLetter(job, admission)
+  if (admission.kind === 'admitted') {
+    try {
+      await startAndRun(job, admission, ageMs, deps)
+    } finally {
+      // Says nothing where the run's end has been told: a lease that is kept would block its circuit.
+      admission.circuit.released()
     }
     return
   }
+  deps.onEntered()
+  if (admission.kind === 'postponed') await moves.giveBack(job, admission.delayMs)
+  else {
+    const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
+    deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
+    await moves.deadLetter(job, admission)
+  }
+}
+
+async function startAndRun(
+  job: FetchedJob,
+  admission: Extract<Admission, { kind: 'admitted' }>,
+  ageMs: () => number,
+  deps: ProcessDependencies,
+): Promise<void> {
+  const { moves, stopping } = deps
   if (stopping.aborted) {
-    admission.circuit.released()
     deps.onEntered()
     await moves.giveBack(job)
     return
@@ -49,7 +82,6 @@ export async function processJob(
     await runStarted({ job, admission, started, ageMs }, deps)
     return
   }
-  admission.circuit.released()
   deps.onEntered()
   if (started?.outcome === 'paused') await moves.giveBack(job)
 }

@@ -181,3 +181,55 @@ describe('a job that can not be run at all', () => {
     expect(counted).toContain('failed q a.v1 InvalidPayload')
   })
 })
+
+describe('a schema that fails itself', () => {
+  it.each([
+    ['throws', () => Promise.reject(new Error('quotes secret'))],
+    ['answers nothing', () => undefined],
+    ['throws no Error', () => Promise.reject(Symbol('secret') as unknown as Error)],
+  ])('and %s makes dead letters and holds up no other type', async (_how, validate) => {
+    const { core, registry, storage, until } = createWorld({ options: { concurrency: 1 } })
+    const broken = { '~standard': { version: 1, vendor: 'test', validate } }
+    registry.defineJob('bad.v1', broken as unknown as typeof anything, () => undefined)
+    registry.defineJob('good.v1', anything, () => undefined)
+    const bad = await storage.enqueue(
+      Array.from({ length: 3 }, () => ({ type: 'bad.v1', queue: 'q', payload: '{}' })),
+    )
+    const good = await core.queue.enqueue('good.v1', {})
+    core.start()
+    await until(good.id, 'Succeeded')
+    for (const { id } of bad) {
+      const dead = await until(id, 'Failed')
+      expect(dead).toMatchObject({ reason: 'InvalidPayload', attempts: 0 })
+      expect(dead).toHaveProperty('details', expect.stringContaining('the schema itself failed'))
+      expect(dead).not.toHaveProperty('details', expect.stringContaining('secret'))
+    }
+    await expect(core.queue.enqueue('bad.v1', {})).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+    })
+  })
+})
+
+describe('a fault of the program before a job has begun', () => {
+  it('costs its own job alone: the lane goes on to the next', async () => {
+    const { core, registry, until, lines } = createWorld({
+      options: { concurrency: 1 },
+      around: (storage) => ({
+        ...storage,
+        fetch: async (request) =>
+          (await storage.fetch(request)).map((job) =>
+            job.type === 'bad.v1' ? Object.defineProperty(job, 'payload', { get: fail }) : job,
+          ),
+      }),
+    })
+    const fail = (): never => {
+      throw new Error('a slip')
+    }
+    for (const type of ['bad.v1', 'good.v1']) registry.defineJob(type, anything, () => undefined)
+    for (let n = 0; n < 3; n += 1) await core.queue.enqueue('bad.v1', n, { priority: 100 })
+    const { id } = await core.queue.enqueue('good.v1', {})
+    core.start()
+    await until(id, 'Succeeded')
+    expect(lines.filter(({ message }) => message === 'job processing failed')).toHaveLength(3)
+  })
+})
