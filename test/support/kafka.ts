@@ -113,7 +113,8 @@ export async function readTopic(
   const kafka = await kafkaClient(of)
   const admin = kafka.admin()
   await admin.connect()
-  const ends = await admin.fetchTopicOffsets(topic)
+  // A leader that has just been elected refuses the question for a moment.
+  const ends = await waitFor('the end of the topic', () => admin.fetchTopicOffsets(topic))
   await admin.disconnect()
   const unread = new Map(
     ends
