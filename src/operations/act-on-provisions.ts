@@ -56,23 +56,27 @@ export async function actOnProvisions(
   if (order === 'dry run') return preview(context, targets, action)
 
   const entry: AuditEntry = { action: action.name, order, filter: describeTargets(targets) }
-  const begin = entry.filter === null ? undefined : await beginOf(context.db, entry)
+  const begin = await beginOf(context.db, entry)
   const meant = isMeant(targets, action.eligible, context.maxAttempts)
   const refused = await missingDeals(context.db, targets)
   let affected = 0
   let skipped = 0
-  const result = (stopped: boolean): ActionResult => ({ affected, skipped, refused, stopped })
+  let doneBefore = 0
+  const result = (stopped: boolean): ActionResult => ({
+    ...{ affected, skipped, doneBefore, refused, stopped },
+  })
   for await (const { id, dealId } of readRows(context.db, meant)) {
     if (command.signal?.aborted === true) return result(true)
     const end = await actOnRow(context, { id, meant, entry, begin, action }).catch(
       (error: unknown) => whyNotNow(error, affected),
     )
     if (end === 'done') affected += 1
-    else if (end === 'skipped') skipped += 1
+    else if (end === 'skipped' || end === 'done before') skipped += 1
     else refused.push({ dealId, why: end.why })
+    if (end === 'done before') doneBefore += 1
     command.onProgress?.(affected + skipped + refused.length)
   }
-  if (begin !== undefined) await close(context.db, entry, begin)
+  await close(context.db, entry, begin)
   return result(false)
 }
 
@@ -90,6 +94,8 @@ async function refuseTooMany(
   )
 }
 
+const nothingSkipped = { skipped: 0, doneBefore: 0, stopped: false }
+
 /** In a dry run nothing is locked, so it waits for nobody. */
 async function preview(
   context: OperatorContext,
@@ -98,7 +104,7 @@ async function preview(
 ): Promise<ActionResult> {
   if ('filter' in targets) {
     const affected = await countDeals(context, targets, action)
-    return { affected, skipped: 0, refused: [], stopped: false }
+    return { ...nothingSkipped, affected, refused: [] }
   }
   const refused = await missingDeals(context.db, targets)
   let affected = 0
@@ -108,10 +114,10 @@ async function preview(
     if (why === undefined) affected += 1
     else refused.push({ dealId: row.dealId, why })
   }
-  return { affected, skipped: 0, refused, stopped: false }
+  return { ...nothingSkipped, affected, refused }
 }
 
-type RowEnd = 'done' | 'skipped' | { readonly why: string }
+type RowEnd = 'done' | 'done before' | 'skipped' | { readonly why: string }
 
 interface RowCommand {
   readonly id: string
@@ -132,7 +138,8 @@ async function actOnRow(
     const why = action.refuse(row)
     if (why !== undefined) return untouched({ why })
     if (begin === undefined) await appendAudit(trx, entry, row.dealId)
-    else if (!(await appendUnlessDone(trx, entry, begin, row.dealId))) return untouched('skipped')
+    else if (!(await appendUnlessDone(trx, entry, begin, row.dealId)))
+      return untouched('done before')
     return { end: 'done' as const, wroteEvent: await action.carryOut(trx, row) }
   })
   if (wroteEvent) context.onEventWritten?.()

@@ -9,19 +9,28 @@ import type { Database } from '../postgres/schema.js'
 import { appendOverall, type AuditEntry } from './audit-trail.js'
 
 /**
- * The same words a day later are a new command, which nobody means to be the rest of the old one.
+ * The same words a day later are a new command, which nobody means to be the rest of the old one,
+ * unless they are of one command for ever: a job that waits for a person is the same after days too.
  */
 const goesOnWithin = sql`interval '1 day'`
 
 /** Lines after this one are of the command that is being carried out now. */
 export type Begin = string
 
+/** What a mended deal's line has before the filter, or in its place: the names of discrepancies. */
+const whatWasFound = '^[A-Z_,]+( of |$)'
+
 const isOf = (entry: AuditEntry): RawBuilder<boolean> => sql<boolean>`(
   a.action = ${entry.action} and a.actor = ${entry.order.by} and a.reason = ${entry.order.reason}
-  and a.filter = ${entry.filter})`
+  and nullif(regexp_replace(a.filter, ${whatWasFound}, ''), '') is not distinct from ${entry.filter})`
 
-/** Where the command begins: at the end of the one before, or of the day before. */
-export async function beginOf(db: Kysely<Database>, entry: AuditEntry): Promise<Begin> {
+/**
+ * Where the command begins: at the end of the one before, or of the day before. Undefined where it
+ * can't be told from another of the same words: a single deal's has no closing line.
+ */
+export async function beginOf(db: Kysely<Database>, entry: AuditEntry): Promise<Begin | undefined> {
+  if (entry.order.isOfOneCommand === true) return '0'
+  if (entry.filter === null) return undefined
   const { rows } = await sql<{ id: Begin }>`
     select coalesce(max(a.id), 0)::text as id
     from messenger.chat_provision_audit a
@@ -54,13 +63,37 @@ export async function appendUnlessDone(
   return result.numAffectedRows === 1n
 }
 
-/** Says on record that all is done, with the number of rows of all tries; nothing where it is none. */
-export async function close(db: Kysely<Database>, entry: AuditEntry, begin: Begin): Promise<void> {
+/** How many deals the command has changed, in all its tries. */
+export async function countChanged(
+  db: Kysely<Database>,
+  entry: AuditEntry,
+  begin: Begin,
+): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count
+    select count(distinct a.deal_id)::int as count
     from messenger.chat_provision_audit a
-    where a.id > ${begin}::bigint and a.deal_id is not null and ${isOf(entry)}
+    where a.id > ${begin}::bigint and ${isOf(entry)}
   `.execute(db)
-  const affected = rows[0]?.count ?? 0
-  if (affected > 0) await appendOverall(db, entry, affected)
+  return rows[0]?.count ?? 0
+}
+
+/**
+ * Says on record that all is done, with the number of deals of all tries; nothing where it is none, or
+ * said already, or for a single deal, whose own line says it.
+ */
+export async function close(
+  db: Kysely<Database>,
+  entry: AuditEntry,
+  begin: Begin | undefined,
+): Promise<void> {
+  if (begin === undefined || entry.filter === null) return
+  const affected = await countChanged(db, entry, begin)
+  if (affected === 0) return
+  const { rows } = await sql`
+    select from messenger.chat_provision_audit a
+    where a.id > ${begin}::bigint and a.deal_id is null and ${isOf(entry)}
+      and a.affected = ${affected}
+    limit 1
+  `.execute(db)
+  if (rows.length === 0) await appendOverall(db, entry, affected)
 }

@@ -37,6 +37,8 @@ export interface ActionResult {
   readonly affected: number
   /** Deals that someone else, or an earlier try of the same command, was quicker with. */
   readonly skipped: number
+  /** Of the skipped, those that an earlier try of the same command has done. */
+  readonly doneBefore: number
   readonly refused: readonly Refusal[]
   /** True where `signal` ended it early; the same command goes on from there. */
   readonly stopped: boolean

@@ -44,6 +44,8 @@ export function readUuids(what: string, texts: readonly string[]): readonly stri
 export interface Order {
   readonly by: string
   readonly reason: string
+  /** No other command ever has these words, for they name the job that carries it out. */
+  readonly isOfOneCommand?: true
 }
 
 /** @throws AppError INPUT_INVALID where one is missing, blank, too long or not readable text */

@@ -6,7 +6,8 @@
 
 import { uuidv7 } from 'uuidv7'
 import { sql } from 'kysely'
-import { appendOverall, type AuditEntry } from './audit-trail.js'
+import type { AuditEntry } from './audit-trail.js'
+import { beginOf, close } from './broken-off.js'
 import { readDealFacts } from './deal-facts.js'
 import {
   discrepancies,
@@ -40,7 +41,7 @@ export interface ReconcileCommand extends Omit<ProvisionCommand, 'order' | 'atMo
 export interface ReconcileResult {
   readonly examined: number
   readonly found: number
-  /** Deals that were mended. */
+  /** Deals that were mended by this call. */
   readonly affected: number
   readonly refused: readonly Refusal[]
   readonly stopped: boolean
@@ -60,6 +61,7 @@ export async function reconcileProvisions(
     mend === undefined || mend === 'dry run'
       ? undefined
       : { action: 'reconcile', order: mend, filter: describeTargets(targets) }
+  const begin = entry && (await beginOf(context.db, entry))
   const correlationId = uuidv7()
   const refused = await missingDeals(context.db, targets)
   let examined = 0
@@ -83,8 +85,7 @@ export async function reconcileProvisions(
     if (findings.some(({ outcome }) => outcome === 'mended')) affected += 1
     command.onProgress?.(examined)
   }
-  if (entry !== undefined && entry.filter !== null && affected > 0)
-    await appendOverall(context.db, entry, affected)
+  if (entry !== undefined) await close(context.db, entry, begin)
   return result(false)
 }
 

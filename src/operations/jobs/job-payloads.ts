@@ -43,7 +43,8 @@ export function readTargets(order: Pick<ProvisionOrder, 'dealIds' | 'filter'>): 
  */
 export function orderOf({ by, reason }: ProvisionOrder, { id }: JobContext): Order {
   const job = ` (job ${id})`
-  return readOrder({ by, reason: reason.slice(0, longestReason - job.length) + job })
+  const words = readOrder({ by, reason: reason.slice(0, longestReason - job.length) + job })
+  return { ...words, isOfOneCommand: true }
 }
 
 /** What was asked for in a way that can't be done will not be done by asking again. */

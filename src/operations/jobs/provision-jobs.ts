@@ -6,6 +6,9 @@
 import { z } from 'zod'
 import type { JobContext, JobRegistry } from '../../chokaq/index.js'
 import type { ReconcileContext } from '../mend-deal.js'
+import type { AuditedAction } from '../audit-trail.js'
+import { countChanged } from '../broken-off.js'
+import { describeTargets } from '../provision-command.js'
 import type { ActionResult, ProvisionCommand, Targets } from '../provision-command.js'
 import { reconcileProvisions } from '../reconcile-provisions.js'
 import { countReemit, reemitProvisions } from '../reemit-provisions.js'
@@ -28,7 +31,7 @@ export function defineProvisionJobs(registry: JobRegistry, context: ReconcileCon
     provisionOrder,
     (job) =>
       act(
-        job,
+        { job, context, action: 'requeue' },
         (targets) => countRequeue(context, targets),
         (command) => requeueProvisions(context, command),
       ),
@@ -39,7 +42,7 @@ export function defineProvisionJobs(registry: JobRegistry, context: ReconcileCon
     provisionOrder,
     (job) =>
       act(
-        job,
+        { job, context, action: 'reemit' },
         (targets) => countReemit(context, targets),
         (command) => reemitProvisions(context, command),
       ),
@@ -53,8 +56,14 @@ export function defineProvisionJobs(registry: JobRegistry, context: ReconcileCon
   )
 }
 
+interface ProvisionWork {
+  readonly job: JobContext<ProvisionOrder>
+  readonly context: ReconcileContext
+  readonly action: AuditedAction
+}
+
 async function act(
-  job: JobContext<ProvisionOrder>,
+  { job, context, action }: ProvisionWork,
   count: (targets: Targets) => Promise<number>,
   run: (command: ProvisionCommand) => Promise<ActionResult>,
 ): Promise<void> {
@@ -64,7 +73,9 @@ async function act(
   const onProgress = (deals: number): void => showProgress(job, deals, expected)
   const result = await run({ targets, order, signal: job.signal, onProgress })
   if (result.stopped) job.signal.throwIfAborted()
-  const { affected, skipped, refused } = result
+  const { refused } = result
+  const affected = await changedInAll({ job, context, action })
+  const skipped = result.skipped - result.doneBefore
   const summary = { affected, skipped, refused: refused.length }
   job.log.info({ event: 'operation done', ...summary }, 'operation done')
   await job.saveCheckpoint({ ...summary, refusals: refused.slice(0, findingsKept) })
@@ -91,10 +102,18 @@ async function reconcile(
     },
   )
   if (result.stopped) job.signal.throwIfAborted()
-  const { examined, found, affected, refused } = result
+  const { examined, found, refused } = result
+  const affected = await changedInAll({ job, context, action: 'reconcile' })
   const summary = { examined, found, affected, refused: refused.length }
   job.log.info({ event: 'operation done', ...summary }, 'operation done')
   await job.saveCheckpoint({ ...summary, findings })
+}
+
+/** Deals, by all runs of the job: what it leaves says what became of the order, not of the last run. */
+function changedInAll({ job, context, action }: ProvisionWork): Promise<number> {
+  const order = orderOf(job.payload, job)
+  const entry = { action, order, filter: describeTargets(readTargets(job.payload)) }
+  return countChanged(context.db, entry, '0')
 }
 
 /** Every hundredth deal: more often nobody sees. */

@@ -69,6 +69,19 @@ async function seedPoison(deals: number): Promise<void> {
   for (let n = 0; n < deals; n += 1) await seedDeal(database().admin, { attempts: 10 })
 }
 
+const closingLines = () =>
+  database().query(
+    'select affected from messenger.chat_provision_audit where deal_id is null order by id',
+  )
+
+/** A dead letter waits for a person, over a weekend too. */
+async function letDaysPass(): Promise<void> {
+  await database().query("update messenger.chat_provision_audit set at = at - interval '3 days'")
+  await database().query(
+    "update messenger.deal_chat_provisions set updated_at = updated_at - interval '4 days'",
+  )
+}
+
 describe("the operator's jobs", () => {
   it('re-enqueue what a filter means, put it on record, and leave their result', async () => {
     await seedPoison(30)
@@ -93,14 +106,21 @@ describe("the operator's jobs", () => {
     ])
   })
 
-  it.each(['shutdown', 'death'])(
-    'go on after the %s of their worker, and do nothing twice',
-    async (how) => {
+  it.each([
+    ['requeue', 'shutdown'],
+    ['reemit', 'shutdown'],
+    ['reemit', 'death'],
+    ['reemit', 'death days ago'],
+    ['reconcile', 'death days ago'],
+  ])(
+    'go on (%s) after the %s of their worker, do nothing twice, and tell of all runs',
+    async (name, how) => {
       await seedPoison(300)
       const first = createInstance()
       first.start()
-      const payload = { filter: { status: 'Failed' }, ...by }
-      const { id } = await first.core.queue.enqueue('provision.reemit.v1', payload)
+      const mend = name === 'reconcile' ? { mend: true } : {}
+      const payload = { filter: { status: 'Failed' }, ...by, ...mend }
+      const { id } = await first.core.queue.enqueue(`provision.${name}.v1`, payload)
       await waitFor('it to be on its way', async () => (await auditedDeals()) >= 5)
       if (how === 'shutdown') await first.stop(200)
       else {
@@ -110,10 +130,15 @@ describe("the operator's jobs", () => {
         await storage().resurrect([id], { by: 'ann' })
       }
       expect(await auditedDeals()).toBeLessThan(300)
+      if (how === 'death days ago') await letDaysPass()
       createInstance().start()
-      await until(id, 'Succeeded')
+      const job = await until(id, 'Succeeded')
       expect(await auditedDeals()).toBe(300)
-      expect(await events('Failed')).toBe(300)
+      expect(await events(name === 'requeue' ? 'Provisioning' : 'Failed')).toBe(300)
+      expect(JSON.parse(job.checkpoint ?? '')).toMatchObject({ affected: 300, refused: 0 })
+      if (name !== 'reconcile')
+        expect(JSON.parse(job.checkpoint ?? '')).toHaveProperty('skipped', 0)
+      expect(await closingLines()).toEqual([{ affected: 300 }])
     },
   )
 

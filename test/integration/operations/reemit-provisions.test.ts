@@ -57,6 +57,22 @@ describe('two operators at once', () => {
   })
 })
 
+describe('an order of its own', () => {
+  const ofJob = { ...anna, isOfOneCommand: true } as const
+
+  it.each([1, 3])('over %i given deals does each once, also after its end', async (count) => {
+    const deals = await seedPoison(count)
+    const targets = { dealIds: deals.map(({ dealId }) => dealId) }
+    const first = await reemitProvisions(newOperator(), { targets, order: ofJob })
+    expect(first).toMatchObject({ affected: count, skipped: 0, doneBefore: 0 })
+    const lines = await auditLines(database())
+    const again = await reemitProvisions(newOperator(), { targets, order: ofJob })
+    expect(again).toMatchObject({ affected: 0, skipped: count, doneBefore: count })
+    for (const deal of deals) expect((await state(deal)).events).toEqual(['Failed'])
+    expect(await auditLines(database())).toEqual(lines)
+  })
+})
+
 describe('reemit', () => {
   it('says Ready of Ready, Failed of what is out of attempts, Provisioning of all others', async () => {
     const ready = await seedDeal(database().admin)
