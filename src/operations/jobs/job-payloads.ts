@@ -5,7 +5,19 @@ import type { JobContext } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
 import { readProvisionFilter } from '../provision-filter.js'
 import type { Targets } from '../provision-command.js'
-import { longestReason, readOrder, readUuids, type Order } from '../read-input.js'
+import { longestReason, readOrder, readText, readUuids, type Order } from '../read-input.js'
+
+/** Refuses, with its own words, what `read` can't read: at the enqueue, before anything is stored. */
+function readBy<T extends z.ZodType>(schema: T, read: (value: z.output<T>) => unknown): T {
+  return schema.superRefine((value, context) => {
+    try {
+      read(value)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      context.addIssue({ code: 'custom', message: error.message })
+    }
+  })
+}
 
 const filter = z.strictObject({
   poison: z.boolean().optional(),
@@ -18,10 +30,10 @@ const filter = z.strictObject({
 /** Either given deals or a filter, in the words of the command line and the API. */
 export const provisionOrder = z
   .strictObject({
-    dealIds: z.array(z.string()).min(1).optional(),
-    filter: filter.optional(),
-    by: z.string(),
-    reason: z.string(),
+    dealIds: readBy(z.array(z.string()).min(1), (ids) => readUuids('a deal id', ids)).optional(),
+    filter: readBy(filter, readProvisionFilter).optional(),
+    by: readBy(z.string(), (text) => readText('by', text)),
+    reason: readBy(z.string(), (text) => readText('reason', text)),
   })
   .refine(({ dealIds, filter: chosen }) => (dealIds === undefined) !== (chosen === undefined), {
     error: 'give dealIds or filter, one of the two',

@@ -164,21 +164,29 @@ describe("the operator's jobs", () => {
   })
 
   it('that nobody could carry out are dead letters at once, with the reason', async () => {
-    const { core, start } = createInstance()
-    start()
-    const payload = { filter: { status: 'Lost' }, ...by }
-    const { id } = await core.queue.enqueue('provision.requeue.v1', payload)
-    const job = await until(id, 'Failed')
-    expect(job).toMatchObject({ reason: 'FatalError', attempts: 1 })
+    createInstance().start()
+    const payload = JSON.stringify({ filter: { status: 'Lost' }, ...by })
+    const type = 'provision.requeue.v1'
+    const [stored] = await storage().enqueue([{ type, queue: 'operations', payload }])
+    const job = await until(stored?.id ?? '', 'Failed')
+    expect(job).toMatchObject({ reason: 'InvalidPayload' })
     expect(job).toHaveProperty('details', expect.stringContaining('Not a status: "Lost"'))
   })
 
   it.each([
-    [{ ...by }, 'give dealIds or filter'],
-    [{ filter: {}, dealIds: ['x'], ...by }, 'give dealIds or filter'],
-    [{ filter: { colour: 'red' }, ...by }, 'filter: '],
-    [{ filter: {} }, 'by: '],
-  ])('are refused with %j as payload, before anything is stored', async (payload, why) => {
+    ['give dealIds or filter', { ...by }],
+    ['give dealIds or filter', { filter: {}, dealIds: ['x'], ...by }],
+    ['filter: ', { filter: { colour: 'red' }, ...by }],
+    ['by: ', { filter: {} }],
+    ['by: "by" must say who', { filter: {}, ...by, by: '' }],
+    ['by: "by" must say who', { filter: {}, ...by, by: 'x'.repeat(101) }],
+    ['reason: "reason" must say why', { filter: {}, ...by, reason: ' \n ' }],
+    ['reason: "reason" must say why', { filter: {}, ...by, reason: 'x'.repeat(1_001) }],
+    ['filter: Not a status: "Lost"', { filter: { status: 'Lost' }, ...by }],
+    ['filter: Not a', { filter: { tenant: '5' }, ...by }],
+    ['filter: ', { filter: { olderThan: 'long' }, ...by }],
+    ['dealIds: Not a deal id: "x"', { dealIds: ['x'], ...by }],
+  ])('are refused before anything is stored: %s', async (why, payload) => {
     const { core } = createInstance()
     await expect(core.queue.enqueue('provision.reemit.v1', payload)).rejects.toMatchObject({
       code: 'PAYLOAD_INVALID',
