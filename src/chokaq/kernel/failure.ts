@@ -1,19 +1,22 @@
 /** What went wrong with a run, what that means for the breaker, and why a job became a dead letter. */
 
 /** What a run's failure says about the next one. */
-export type FailureKind =
+export const failureKinds = [
   /** The dependency's or the moment's fault: the same work may succeed later. */
-  | 'transient'
+  'transient',
   /** As transient, and the dependency asks for a pause (`retryAfterMs`). */
-  | 'throttled'
+  'throttled',
   /** The handler did not end within its time. */
-  | 'timeout'
+  'timeout',
   /** The work itself is at fault; it would fail the same way again. */
-  | 'fatal'
+  'fatal',
   /** Fatal, and known before the handler began: the payload does not fit the job's schema. */
-  | 'invalid-payload'
+  'invalid-payload',
   /** Fatal, and known before the handler began: no handler is registered for the type. */
-  | 'unknown-type'
+  'unknown-type',
+] as const
+
+export type FailureKind = (typeof failureKinds)[number]
 
 /** Why a job is a dead letter: stable words for filters, metrics and bulk actions. */
 export const failureReasons = [

@@ -44,6 +44,28 @@ export function classifyError(error: unknown): ErrorVerdict {
 /** Causes deeper than this repeat what was said. */
 const maxCauses = 5
 
+/**
+ * The error itself, or one in its place where whoever threw it has made it unfit to be told of: a
+ * message that is no text, a stack without a prototype, a revoked proxy.
+ */
+export function readableError(error: unknown): unknown {
+  try {
+    if (isReadable(error, 0)) return error
+  } catch {
+    // What throws when it is looked at can not be shown either.
+  }
+  return new Error('the handler threw an error that can not be shown')
+}
+
+function isReadable(error: unknown, depth: number): boolean {
+  if (!(error instanceof Error) || depth > maxCauses) return true
+  const { name, message, stack, cause } = error
+  const isText = [name, message, stack ?? ''].every((part) => typeof part === 'string')
+  const parts: unknown = error instanceof AggregateError ? error.errors : []
+  if (!isText || !Array.isArray(parts)) return false
+  return [cause, ...(parts as unknown[])].every((part) => isReadable(part, depth + 1))
+}
+
 /** The failure in full for the dead letter: stack, causes, and the parts of an AggregateError. */
 export function describeFailure(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return textOf(error)

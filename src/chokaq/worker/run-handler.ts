@@ -4,13 +4,13 @@
  */
 
 import type { FetchedJob } from '../jobs/job.js'
-import { isFatal, type FailureKind } from '../kernel/failure.js'
+import { failureKinds, isFatal, type FailureKind } from '../kernel/failure.js'
 import type { Pipeline } from '../middleware/middleware.js'
 import type { CoreLog, MonotonicClock } from '../ports.js'
 import type { JobDefinition } from '../registry/job-definition.js'
 import { JobAbortedError, type AbortReason } from './abort.js'
 import type { JobContext } from './job-context.js'
-import { classifyError } from './job-errors.js'
+import { classifyError, readableError } from './job-errors.js'
 import { longestTimerMs } from './waiting.js'
 
 export type RunEnd = { readonly durationMs: number } & (
@@ -56,13 +56,11 @@ export async function runHandler(run: HandlerRun): Promise<RunEnd> {
     () => abortRun(controller, 'timeout'),
     Math.min(run.timeoutMs, longestTimerMs),
   )
-  // A handler that throws before its first await rejects like any other.
-  const work = run
-    .pipeline(context, async () => definition.handler(context))
-    .then(
-      (): Settled => ({ ok: true }),
-      (error: unknown): Settled => ({ ok: false, error }),
-    )
+  // What throws before its first await, handler or middleware, rejects like any other.
+  const work = (async () => run.pipeline(context, async () => definition.handler(context)))().then(
+    (): Settled => ({ ok: true }),
+    (error: unknown): Settled => ({ ok: false, error }),
+  )
   const settled = await settledOrUnresponsive(work, run)
   clearTimeout(timer)
   const durationMs = now() - began
@@ -104,14 +102,15 @@ function settledOrUnresponsive(
 }
 
 function understand(
-  { controller, definition }: HandlerRun,
-  error: unknown,
+  run: HandlerRun,
+  thrown: unknown,
 ):
   | { kind: 'failed'; failure: FailureKind; error: unknown; retryAfterMs?: number | undefined }
   | { kind: 'aborted'; reason: AbortReason; error: unknown } {
+  const error = readableError(thrown)
   const verdict = classifyError(error)
-  const failure = definition.options.classify?.(error) ?? verdict.kind
-  const { signal } = controller
+  const failure = classified(run, thrown) ?? verdict.kind
+  const { signal } = run.controller
   // What an aborted handler throws comes from the abortion, unless it says that the work is at fault.
   if (signal.aborted && !isFatal(failure)) {
     const reason = reasonOf(signal)
@@ -119,6 +118,19 @@ function understand(
     return { kind: 'aborted', reason, error }
   }
   return { kind: 'failed', failure, error, retryAfterMs: verdict.retryAfterMs }
+}
+
+/** What the definition's own `classify` makes of it; a fault of its own must not cost the job its end. */
+function classified({ definition, log }: HandlerRun, thrown: unknown): FailureKind | undefined {
+  try {
+    const kind = definition.options.classify?.(thrown)
+    if (kind === undefined || failureKinds.includes(kind)) return kind
+    throw new RangeError(`classify answered ${JSON.stringify(kind)}, which is no kind of failure`)
+  } catch (error) {
+    const err = readableError(error)
+    log.error({ event: 'job classify failed', err }, 'job classify failed')
+    return undefined
+  }
 }
 
 function createContext(run: HandlerRun): JobContext {
