@@ -1,6 +1,7 @@
 /** `queues list|pause|resume|set`: the queues of durable jobs and their limits. */
 
 import { InvalidArgumentError, type Command } from 'commander'
+import type { Config } from '../config/config.js'
 import { parseDuration } from '../config/duration.js'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
@@ -49,7 +50,7 @@ export function addQueues(program: Command, environment: Environment): void {
         )
         .option(
           '--zombie-timeout <duration>',
-          'silent for so long, a job is dead; none: the default',
+          'silent for so long, a job is dead; above CHOKAQ_HEARTBEAT_MAX; none: the default',
           parseTimeout,
         ),
     ),
@@ -104,12 +105,26 @@ async function change(
   options: WhoOptions,
 ): Promise<void> {
   const order = readOrder(options)
-  const settings = await withJobs(environment, (jobs) => changeQueue(jobs, name, changes, order))
+  const settings = await withJobs(environment, (jobs) => {
+    refuseTooShort(changes, jobs.config)
+    return changeQueue(jobs, name, changes, order)
+  })
   const { paused, maxWorkers = null, zombieTimeoutMs = null, timeoutMs = null } = settings
   const now = { name, paused, maxWorkers, zombieTimeoutMs, timeoutMs }
   if (options.json) return printJson(now)
   const workers = maxWorkers === null ? 'any number of workers' : `at most ${maxWorkers} workers`
   await printLine(`${name}: ${paused ? 'paused' : 'open'}, ${workers}`)
+}
+
+/** As for CHOKAQ_QUEUES: a job that lives is heard of no sooner than the longest heartbeat. */
+function refuseTooShort({ zombieTimeoutMs }: QueueChanges, { chokaq }: Config): void {
+  const { heartbeatMaxMs } = chokaq
+  if (typeof zombieTimeoutMs !== 'number' || zombieTimeoutMs > heartbeatMaxMs) return
+  throw new AppError(
+    'INPUT_INVALID',
+    `--zombie-timeout must be above ${heartbeatMaxMs}ms, CHOKAQ_HEARTBEAT_MAX, or jobs that live ` +
+      'would be taken for dead.',
+  )
 }
 
 /** As a word, for the parser takes a null for an option without a value. */

@@ -1,6 +1,7 @@
 /** The retry core's tables for the length of a command: no worker runs, and none is needed. */
 
 import { ChokaqError, createPostgresStorage, type JobStorage } from '../chokaq/index.js'
+import type { Config } from '../config/config.js'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
 import type { JobMoves, JobsContext } from '../operations/act-on-jobs.js'
@@ -8,6 +9,7 @@ import { withDatabase } from './with-database.js'
 
 export interface JobsAtHand extends JobsContext {
   readonly storage: JobStorage
+  readonly config: Config
 }
 
 /** @throws AppError of withDatabase, or INPUT_INVALID for what the core refuses */
@@ -15,10 +17,10 @@ export function withJobs<T>(
   environment: Environment,
   work: (jobs: JobsAtHand) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(environment, 'checked', async (db) => {
+  return withDatabase(environment, 'checked', async (db, config) => {
     const storage = createPostgresStorage({ db })
     try {
-      return await work({ db, storage, moves: movesOf(storage) })
+      return await work({ db, storage, config, moves: movesOf(storage) })
     } catch (error) {
       if (error instanceof ChokaqError)
         throw new AppError('INPUT_INVALID', error.message, { cause: error })

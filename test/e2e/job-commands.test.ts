@@ -110,6 +110,10 @@ describe('wrong use', () => {
     ['queues pause reports', /"by" must say who/],
     ['queues set reports --by a --reason b', /--max-workers or --zombie-timeout/],
     ['queues set reports --max-workers 0 --by a --reason b', /1 to 10000/],
+    [
+      'queues set reports --zombie-timeout 12s --by a --reason b',
+      /above 12000ms, CHOKAQ_HEARTBEAT_MAX/,
+    ],
     ['queues set reports --zombie-timeout 5 --by a --reason b', /such as 90s/],
     [`queues pause ${'q'.repeat(65)} --by a --reason b`, /queue/],
   ])('%s: exit 2, one line that helps, nothing changed', async (line, message) => {
