@@ -32,7 +32,9 @@ export interface ErrorVerdict {
  */
 export function classifyError(error: unknown): ErrorVerdict {
   if (error instanceof RetryAfterError) {
-    return { kind: 'throttled', retryAfterMs: Math.max(0, error.retryAfterMs) }
+    const { retryAfterMs: asked } = error
+    // A Retry-After that could not be read (NaN) says nothing: the plain backoff, and never none at all.
+    return { kind: 'throttled', retryAfterMs: asked >= 0 ? asked : undefined }
   }
   const isSlip =
     error instanceof ReferenceError ||
