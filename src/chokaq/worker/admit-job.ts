@@ -29,6 +29,7 @@ export interface AdmissionRules {
   readonly registry: JobRegistry
   readonly breakers: CircuitBreakers
   readonly openMs: number
+  readonly maxAttempts: number
   readonly maxAgeMs: number
   readonly random: Random
 }
@@ -48,6 +49,11 @@ export async function admitJob(
   if (job.attempts > 0 && ageMs > maxAgeMs) {
     const details = `The job is ${Math.round(ageMs)} ms old; no run begins after ${maxAgeMs} ms.`
     return { kind: 'dead', reason: 'RetryLifetimeExpired', details }
+  }
+  const maxAttempts = definition.options.maxAttempts ?? rules.maxAttempts
+  if (job.attempts >= maxAttempts) {
+    const details = `The job has ${job.attempts} runs behind it; no run begins after ${maxAttempts}.`
+    return { kind: 'dead', reason: 'MaxRetriesExceeded', details }
   }
   const checked = await readPayload(definition.schema, job.payload)
   if (!checked.ok) {

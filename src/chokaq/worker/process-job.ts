@@ -45,6 +45,7 @@ async function process(
     breakers,
     random,
     openMs: (options.breaker ?? defaultBreaker).openMs,
+    maxAttempts: options.maxAttempts,
     maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
   })
   if (admission.kind === 'admitted') {
@@ -86,6 +87,9 @@ async function startAndRun(
   if (started?.outcome === 'paused') await moves.giveBack(job)
 }
 
+/** What the storage refuses now it will refuse again, until a person has mended it. */
+const refusedStartMs = 60_000
+
 /** Undefined where nothing is known of the start: the job is back in its queue then. */
 async function startOrRelease(
   job: FetchedJob,
@@ -96,6 +100,8 @@ async function startOrRelease(
     if (answer.outcome !== 'refused') return answer
     const about = { jobId: job.lease.jobId, type: job.type, err: answer.error }
     log.error({ event: 'job move refused', move: 'start', ...about }, 'job move refused')
+    await moves.giveBack(job, refusedStartMs)
+    return undefined
   } catch (error) {
     log.debug(
       { event: 'job start unknown', jobId: job.lease.jobId, err: error },

@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import type { FailureKind } from '../../../src/chokaq/kernel/failure.js'
 import { describeError } from '../../../src/telemetry/describe-error.js'
+import { RetryAfterError } from '../../../src/chokaq/worker/job-errors.js'
+import { waitFor } from '../../support/wait-for.js'
 import { anything, useCoreWorlds } from './core-world.js'
 
 const createWorld = useCoreWorlds()
@@ -111,6 +113,47 @@ describe('an error that can not be understood', () => {
     const { id } = await core.queue.enqueue('a.v1', {})
     core.start()
     expect(await until(id, 'Failed')).toMatchObject({ reason: 'MaxRetriesExceeded', attempts: 3 })
+  })
+})
+
+describe('a wait that is no number', () => {
+  it.each([NaN, undefined])(
+    '(%s) asked for by a RetryAfterError is the plain backoff',
+    async (ms) => {
+      const backoff = { baseMs: 30_000, factor: 1, capMs: 30_000, jitter: 0 }
+      const { core, registry, storage } = createWorld({ options: { backoff } })
+      registry.defineJob('a.v1', anything, () => {
+        throw new RetryAfterError('slow down', ms as number)
+      })
+      const { id } = await core.queue.enqueue('a.v1', {})
+      core.start()
+      const due = await waitFor('the retry', async () => {
+        const job = await storage.findJob(id)
+        return job?.place === 'hot' && job.state === 'Pending' && job.attempts === 1 && job.dueAtMs
+      })
+      expect(due - Date.now()).toBeGreaterThan(25_000)
+    },
+  )
+})
+
+describe('a job that has more runs behind it than it may have', () => {
+  it('is a dead letter without another, however often it would be refused its start', async () => {
+    const { core, registry, storage, until } = createWorld({
+      options: { maxAttempts: 2 },
+      around: (inner) => ({
+        ...inner,
+        fetch: async (request) =>
+          (await inner.fetch(request)).map((job) => ({ ...job, attempts: 2_147_483_647 })),
+      }),
+    })
+    let runs = 0
+    registry.defineJob('a.v1', anything, () => void (runs += 1))
+    const [job] = await storage.enqueue([{ type: 'a.v1', queue: 'q', payload: '{}' }])
+    core.start()
+    const dead = await until(job?.id ?? '', 'Failed')
+    expect(dead).toMatchObject({ reason: 'MaxRetriesExceeded' })
+    expect(dead).toHaveProperty('details', expect.stringContaining('2147483647'))
+    expect(runs).toBe(0)
   })
 })
 
