@@ -2,7 +2,15 @@
 
 import { brokerList, queueList, topic } from './addresses.js'
 import { attempts, batch, notBlank, plainName, type OptionGroup } from './option.js'
-import { duration, flag, longDuration, matching, oneOf, wholeNumber } from './value-kinds.js'
+import {
+  atLeastADay,
+  duration,
+  flag,
+  longDuration,
+  matching,
+  oneOf,
+  wholeNumber,
+} from './value-kinds.js'
 
 export const messagingOptions = {
   KAFKA_BROKERS: {
@@ -106,7 +114,8 @@ export const messagingOptions = {
     about: 'A running job without heartbeat for so long is dead.',
   },
   CHOKAQ_RETENTION: {
-    kind: longDuration,
+    // The day's retention.v1 is known to be done by its row in the archive.
+    kind: atLeastADay,
     default: '7d',
     about: 'Succeeded jobs are kept so long; dead letters stay until somebody acts.',
   },

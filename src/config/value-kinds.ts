@@ -40,6 +40,12 @@ export const longDuration: Kind<number> = {
   parse: (text) => within(parseDuration(text), 1, maxDurationMs),
 }
 
+/** For memories that a day's work rests on. */
+export const atLeastADay: Kind<number> = {
+  allowed: 'a duration from 1d, such as 7d or 30d, to 36500d',
+  parse: (text) => within(parseDuration(text), 86_400_000, maxDurationMs),
+}
+
 export const flag: Kind<boolean> = {
   allowed: 'true or false',
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),

@@ -68,7 +68,8 @@ const cases: Record<OptionName, { good: readonly string[]; bad: readonly string[
   CHOKAQ_HEARTBEAT_MAX: durations,
   CHOKAQ_FETCHED_TIMEOUT: longDurations,
   CHOKAQ_ZOMBIE_TIMEOUT: longDurations,
-  CHOKAQ_RETENTION: longDurations,
+  // A shorter one would forget on the same day that the day's upkeep was done.
+  CHOKAQ_RETENTION: { good: ['1d', '24h', '36500d'], bad: ['5s', '23h', '0d', '36501d'] },
   CHOKAQ_QUEUES: {
     good: ['a', 'a:maxWorkers=3', 'reports:maxWorkers=3,zombieTimeout=40m; b:zombieTimeout=1d;'],
     bad: ['', ';', 'a;;b', 'a:', 'a:maxWorkers=0', 'a:max=3', 'a;a', 'a b', 'a:zombieTimeout=0s'],
