@@ -53,6 +53,13 @@ create table chokaq.jobs_hot (
   constraint ck_jobs_hot_cancel check (
     (cancel_requested_by is null) = (cancel_reason is null)
     and (cancel_requested_by is null or state = 2)
+  ),
+  -- No infinity, no mistaken unit: a claim reckons with every time that it meets, and one that can't be
+  -- reckoned with would end the claims of all.
+  constraint ck_jobs_hot_times check (
+    least(scheduled_at, heartbeat_at, started_at, created_at, enqueued_at) >= '1970-01-01 00:00Z'
+    and greatest(scheduled_at, heartbeat_at, started_at, created_at, enqueued_at)
+      < '10000-01-01 00:00Z'
   )
 );
 -- The claim: queue by queue, priority by priority, what is due from the front. Future ones lie behind
@@ -95,7 +102,11 @@ create table chokaq.jobs_archive (
   duration_ms     double precision not null,
   constraint pk_jobs_archive primary key (id),
   constraint ck_jobs_archive_state check (state = 3 and attempts >= 1),
-  constraint ck_jobs_archive_duration check (duration_ms >= 0)
+  constraint ck_jobs_archive_duration check (duration_ms between 0 and 315360000000),
+  constraint ck_jobs_archive_times check (
+    least(created_at, started_at, finished_at) >= '1970-01-01 00:00Z'
+    and greatest(created_at, started_at, finished_at) < '10000-01-01 00:00Z'
+  )
 );
 create index ix_jobs_archive_finished on chokaq.jobs_archive (finished_at, id);
 -- "Has this been done before?"
@@ -124,6 +135,11 @@ create table chokaq.jobs_dlq (
   reason          text collate "C" not null,
   details         text             not null,
   constraint pk_jobs_dlq primary key (id),
+  constraint ck_jobs_dlq_duration check (duration_ms between 0 and 315360000000),
+  constraint ck_jobs_dlq_times check (
+    least(created_at, started_at, finished_at) >= '1970-01-01 00:00Z'
+    and greatest(created_at, started_at, finished_at) < '10000-01-01 00:00Z'
+  ),
   constraint ck_jobs_dlq_state check (
     state = case reason when 'Cancelled' then 5 when 'Zombie' then 6 else 4 end
   ),

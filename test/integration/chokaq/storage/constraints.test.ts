@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { failureReasons } from '../../../../src/chokaq/kernel/failure.js'
+import { limits } from '../../../../src/chokaq/jobs/limits.js'
 import { look, put, putRunning, usePostgresStorage } from './storages.js'
 
 describe('The tables', () => {
@@ -27,6 +28,16 @@ describe('The tables', () => {
     ['a priority out of range', `priority = 101`],
     ['a wish to cancel what has not begun', `cancel_requested_by = 'ops', cancel_reason = 'x'`],
     ['an id that is none', `id = 'x'`],
+    ['one that is due before all time', `scheduled_at = '-infinity'`],
+    ['one that is never due', `scheduled_at = 'infinity'`],
+    ['one as old as time', `enqueued_at = '-infinity'`],
+    ['one from the far future', `created_at = '10000-01-01Z'`],
+    ['one from before computers', `enqueued_at = '1969-12-31 23:59:59Z'`],
+    [
+      'a silent one whose heartbeat is still to come',
+      `state = 1, owner = 'w', token = 1, heartbeat_at = 'infinity'`,
+    ],
+    ['one that started before all time', `started_at = '-infinity'`],
   ])('hold no live job that is %s', async (_what, change) => {
     const { storage, database } = postgres()
     await put(storage)
@@ -44,6 +55,34 @@ describe('The tables', () => {
         code: '23514',
       })
     }
+  })
+
+  test.each([
+    `created_at = '-infinity'`,
+    `started_at = 'infinity'`,
+    `finished_at = 'infinity'`,
+    `finished_at = '10000-01-01Z'`,
+    `duration_ms = 'NaN'`,
+    `duration_ms = 'infinity'`,
+    `duration_ms = -1`,
+  ])('hold no ended job with %s', async (change) => {
+    const { storage, database } = postgres()
+    for (const end of ['succeed', 'deadLetter'] as const) {
+      const lease = await putRunning(storage)
+      const death = { reason: 'Timeout', details: 'x', durationMs: 1 } as const
+      await storage[end]([{ lease, ...death }])
+      const table = end === 'succeed' ? 'jobs_archive' : 'jobs_dlq'
+      const odd = database.query(`update chokaq.${table} set ${change}`)
+      await expect(odd).rejects.toMatchObject({ code: '23514' })
+    }
+  })
+
+  test('hold the longest delay and the longest run that a job may have', async () => {
+    const { storage } = postgres()
+    await put(storage, { delayMs: limits.delayMs })
+    const lease = await putRunning(storage)
+    const end = [{ lease, durationMs: Infinity }]
+    expect(await storage.succeed(end)).toEqual([{ outcome: 'moved' }])
   })
 
   test('know every reason that the kernel knows, and no other', async () => {
