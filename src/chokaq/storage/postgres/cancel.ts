@@ -16,8 +16,9 @@ export async function cancel(
   const names = ids.map((id) => storableText(id))
   const { rows } = await sql<{ ended: boolean; asked: boolean }>`
     with item as materialized (
-      select * from unnest(${names}::text[]) with ordinality
-        as i (id, ord)
+      -- Named twice, the second one finds what the first has made of it.
+      select *, row_number() over (partition by id order by ord) = 1 as first
+      from unnest(${names}::text[]) with ordinality as i (id, ord)
     ),
     live as materialized (
       select h.id, h.state from chokaq.jobs_hot h
@@ -38,7 +39,7 @@ export async function cancel(
     ended as (${bury('gone')}),
     counted as (${count(sql`select queue, 'failed', 0::float8 from ended`)})
     select e.id is not null as ended, a.id is not null as asked
-    from item i left join ended e on e.id = i.id left join asked a on a.id = i.id order by i.ord
+    from item i left join ended e on e.id = i.id and i.first left join asked a on a.id = i.id order by i.ord
   `.execute(db)
   return rows.map(({ ended, asked }) => {
     if (ended) return { outcome: 'cancelled' }

@@ -53,8 +53,9 @@ async function bringBack(
   const { payload = null, tags, priority = null } = request.edits ?? {}
   const { rows } = await sql<Answer>`
     with item as materialized (
-      select * from unnest(${names}::text[]) with ordinality
-        as i (id, ord)
+      -- Named twice, the second one finds what the first has made of it.
+      select *, row_number() over (partition by id order by ord) = 1 as first
+      from unnest(${names}::text[]) with ordinality as i (id, ord)
     ),
     dead as materialized (
       select d.* from chokaq.jobs_dlq d where d.id = any (${names}::text[])
@@ -74,7 +75,8 @@ async function bringBack(
     ),
     gone as (delete from chokaq.jobs_dlq d using back where d.id = back.id)
     select dead.id is not null as dead, back.id is not null as back, dead.idempotency_key
-    from item i left join dead on dead.id = i.id left join back on back.id = i.id
+    from item i left join back on back.id = i.id and i.first
+      left join dead on dead.id = i.id and (i.first or dead.id not in (select id from back))
     order by i.ord
   `.execute(db)
   return rows

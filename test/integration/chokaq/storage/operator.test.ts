@@ -62,6 +62,28 @@ describeStorages('Cancelling', (get) => {
     expect(await storage.totals()).toEqual([{ queue: 'q', succeeded: 0, failed: 1, retried: 0 }])
   })
 
+  test('the same id twice in one call is answered as in two', async () => {
+    const { storage } = get()
+    const id = await put(storage, { idempotencyKey: 'k' })
+    const outcomes = (answers: readonly { readonly outcome: string }[]) =>
+      answers.map(({ outcome }) => outcome)
+    const twice = [id, id]
+    expect(outcomes(await storage.cancel(twice, because))).toEqual(['cancelled', 'not-live'])
+    const holder = await put(storage, { idempotencyKey: 'k' })
+    expect(outcomes(await storage.resurrect(twice, by))).toEqual(['key-taken', 'key-taken'])
+    await storage.cancel([holder], because)
+    expect(outcomes(await storage.resurrect(twice, by))).toEqual(['resurrected', 'not-dead'])
+    expect(outcomes(await storage.setPriority(twice, { ...by, priority: 1 }))).toEqual([
+      'changed',
+      'changed',
+    ])
+    const { jobId } = await putRunning(storage)
+    expect(outcomes(await storage.cancel([jobId, jobId], because))).toEqual([
+      'requested',
+      'requested',
+    ])
+  })
+
   test('what is not live is left alone, item by item', async () => {
     const { storage } = get()
     const done = await putRunning(storage)
