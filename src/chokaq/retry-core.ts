@@ -2,6 +2,7 @@
 
 import { createJobQueue, type JobQueue } from './enqueue/job-queue.js'
 import { createCoreEvents } from './events/core-events.js'
+import { checkZombieTimeout } from './jobs/check-queue.js'
 import type { Random } from './kernel/backoff.js'
 import type { Middleware } from './middleware/middleware.js'
 import { createJobOperator, type JobOperator } from './operator/job-operator.js'
@@ -58,12 +59,17 @@ const uncounted: CoreMetrics = {
   stateConflict: nothing,
 }
 
+/** @throws ChokaqError QUEUE_LIMIT_INVALID where a queue's zombie timeout is below the heartbeats */
 export function createRetryCore<Trx = never>(
   options: RetryCoreOptions,
   deps: RetryCoreDependencies<Trx>,
 ): RetryCore<Trx> {
   const { storage, registry, middleware, log } = deps
   const { metrics = uncounted, random = Math.random, now = () => performance.now() } = deps
+  const { heartbeatMaxMs } = options
+  for (const { settings } of options.queueSettings ?? []) {
+    checkZombieTimeout(settings, heartbeatMaxMs)
+  }
   const events = createCoreEvents(log)
   const parts = { storage, registry, middleware, metrics, events, log, random, now }
   const worker = createWorker(options, parts)
@@ -93,7 +99,9 @@ export function createRetryCore<Trx = never>(
 
   return {
     queue: createJobQueue({ storage, registry, metrics, events, wake }),
-    operator: createJobOperator({ storage, metrics, events, wake, cancelRequested }),
+    operator: createJobOperator({
+      ...{ storage, metrics, events, wake, cancelRequested, heartbeatMaxMs },
+    }),
     events,
     worker,
     start() {

@@ -12,6 +12,23 @@ export function checkQueueChanges(changes: QueueChanges): void {
   checkWhole('timeoutMs', changes.timeoutMs, 1, limits.delayMs)
 }
 
+/**
+ * A worker says no more often than this that its jobs live.
+ *
+ * @throws ChokaqError QUEUE_LIMIT_INVALID
+ */
+export function checkZombieTimeout(
+  { zombieTimeoutMs }: QueueChanges,
+  heartbeatMaxMs: number,
+): void {
+  if (typeof zombieTimeoutMs !== 'number' || zombieTimeoutMs > heartbeatMaxMs) return
+  throw new ChokaqError(
+    'QUEUE_LIMIT_INVALID',
+    `zombieTimeoutMs is above ${heartbeatMaxMs}, the longest heartbeat, or jobs that live would be ` +
+      `taken for dead; not ${zombieTimeoutMs}.`,
+  )
+}
+
 function checkWhole(
   name: string,
   value: number | null | undefined,

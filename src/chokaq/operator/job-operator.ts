@@ -3,6 +3,7 @@
  * which then acts at once instead of at its next poll or heartbeat.
  */
 
+import { checkQueueChanges, checkZombieTimeout } from '../jobs/check-queue.js'
 import type { CoreEvents, CoreMetrics } from '../ports.js'
 import type { JobStorage } from '../storage/job-storage.js'
 import type {
@@ -49,13 +50,15 @@ export interface JobOperatorDependencies {
   readonly storage: Pick<JobStorage, keyof JobOperator | 'findJob'>
   readonly metrics: CoreMetrics
   readonly events: CoreEvents
+  /** Milliseconds: the longest heartbeat of the workers. */
+  readonly heartbeatMaxMs: number
   /** Of the worker in this process, if there is one. */
   readonly wake: () => void
   readonly cancelRequested: (jobId: string) => void
 }
 
 export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
-  const { storage, metrics, events, wake, cancelRequested } = deps
+  const { storage, metrics, events, wake, cancelRequested, heartbeatMaxMs } = deps
 
   const announce = async (id: string): Promise<void> => {
     const job = await storage.findJob(id)
@@ -94,6 +97,8 @@ export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
       return result
     },
     async changeQueue(name, changes, request) {
+      checkQueueChanges(changes)
+      checkZombieTimeout(changes, heartbeatMaxMs)
       const settings = await storage.changeQueue(name, changes, request)
       events.emit({ kind: 'queue', queue: name })
       wake()

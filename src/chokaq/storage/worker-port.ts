@@ -30,6 +30,8 @@ export type StartResult =
       readonly attempt: number
       /** The queue's limit for one run; undefined where it has none. */
       readonly timeoutMs: number | undefined
+      /** The queue's own silence after which a job is dead; undefined where it has none. */
+      readonly zombieTimeoutMs: number | undefined
     }
   /** The queue was paused after the fetch: the job is still Fetched, give it back. */
   | { readonly outcome: 'paused' }

@@ -24,7 +24,7 @@ export async function runStarted(given: StartedJob, deps: ProcessDependencies): 
   const { options, moves, random, log, limiter, runs } = deps
   const controller = new AbortController()
   const state: Observed = { progress: undefined, cancel: undefined, lost: false }
-  const heartbeat = beat(job, controller, state, deps)
+  const heartbeat = beat(given, controller, state, deps)
   const run: ActiveRun = { job, controller, heartbeat }
   runs.add(run)
   try {
@@ -115,12 +115,13 @@ function handle(
 }
 
 function beat(
-  job: FetchedJob,
+  { job, started }: StartedJob,
   controller: AbortController,
   state: Observed,
   { options, moves, random, log }: ProcessDependencies,
 ): Heartbeat {
-  const { heartbeatMinMs: minMs, heartbeatMaxMs: maxMs, zombieTimeoutMs } = options
+  const { heartbeatMinMs: minMs, heartbeatMaxMs: maxMs } = options
+  const zombieTimeoutMs = started.zombieTimeoutMs ?? options.zombieTimeoutMs
   return startHeartbeat({
     minMs,
     maxMs,

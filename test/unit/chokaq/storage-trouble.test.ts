@@ -77,22 +77,45 @@ describe('a storage that fails', () => {
     },
   )
 
-  it('at heartbeats for too long ends the run: others may have taken it for dead', async () => {
-    const { core, registry, until } = createWorld({
-      options: { zombieTimeoutMs: 60, maxAttempts: 1 },
-      around: (storage) => ({ ...storage, heartbeat: lost }),
-    })
-    registry.defineJob(
-      'a.v1',
-      anything,
-      ({ signal }) =>
-        new Promise((_, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
-        ),
-    )
-    const { id } = await core.queue.enqueue('a.v1', {})
-    core.start()
-    expect(await until(id, 'Failed')).toMatchObject({ reason: 'HeartbeatFailure' })
+  it.each([
+    ['the worker', { zombieTimeoutMs: 60 }],
+    [
+      "the job's queue",
+      { queueSettings: [{ name: 'default', settings: { zombieTimeoutMs: 60 } }] },
+    ],
+  ])(
+    'at heartbeats longer than %s allows ends the run: others may have taken it',
+    async (_whose, options) => {
+      const { core, registry, storage, until } = createWorld({
+        options: { ...options, maxAttempts: 1 },
+        around: (storage) => ({ ...storage, heartbeat: lost }),
+      })
+      registry.defineJob(
+        'a.v1',
+        anything,
+        ({ signal }) =>
+          new Promise((_, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+          ),
+      )
+      await storage.seedQueues(
+        ('queueSettings' in options ? options.queueSettings : undefined) ?? [],
+      )
+      const { id } = await core.queue.enqueue('a.v1', {})
+      core.start()
+      expect(await until(id, 'Failed')).toMatchObject({ reason: 'HeartbeatFailure' })
+    },
+  )
+
+  it('is never expected sooner than its heartbeats: such a zombie timeout is refused', async () => {
+    const { core, storage } = createWorld()
+    const change = (zombieTimeoutMs: number) =>
+      core.operator.changeQueue('q', { zombieTimeoutMs }, { by: 'ops' })
+    await expect(change(20)).rejects.toMatchObject({ code: 'QUEUE_LIMIT_INVALID' })
+    expect(await storage.listQueues()).toEqual([])
+    expect(await change(21)).toMatchObject({ zombieTimeoutMs: 21 })
+    const queueSettings = [{ name: 'q', settings: { zombieTimeoutMs: 20 } }]
+    expect(() => createWorld({ options: { queueSettings } })).toThrow(/longest heartbeat/)
   })
 
   it('by refusing one job holds up no other, and nobody starts it in a hot loop', async () => {

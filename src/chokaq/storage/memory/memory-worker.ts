@@ -44,13 +44,13 @@ function left(tables: MemoryTables, lease: Lease): StoredJob | undefined {
 export function start(tables: MemoryTables, lease: Lease): StartResult {
   const job = held(tables, lease)
   if (job?.state !== 'Fetched') return stale
-  const { paused, timeoutMs } = tables.queues.get(job.queue) ?? unlimited
+  const { paused, timeoutMs, zombieTimeoutMs } = tables.queues.get(job.queue) ?? unlimited
   if (paused) return { outcome: 'paused' }
   job.state = 'Processing'
   job.attempts += 1
   job.startedAtMs = tables.now()
   job.heartbeatAtMs = tables.now()
-  return { outcome: 'started', attempt: job.attempts, timeoutMs }
+  return { outcome: 'started', attempt: job.attempts, timeoutMs, zombieTimeoutMs }
 }
 
 export function heartbeat(tables: MemoryTables, beat: Items<'heartbeat'>): HeartbeatResult {
@@ -105,7 +105,10 @@ export function retry(tables: MemoryTables, item: Items<'retry'>): RetryResult {
     return { outcome: 'cancelled' }
   }
   makePending(tables, job, tables.now() + storableDelayMs(item.delayMs))
-  tables.metrics.count(tables.now(), { queue: job.queue, what: 'retried' })
+  // An attempt that is given back was no failure, so what follows is no retry.
+  if (item.refundAttempt !== true) {
+    tables.metrics.count(tables.now(), { queue: job.queue, what: 'retried' })
+  }
   return moved
 }
 

@@ -18,10 +18,12 @@ export async function start(
     ord: number
     attempts: number | null
     timeout_ms: number | null
+    zombie_ms: number | null
   }>`
     with ${itemRelation(leases.map((lease) => ({ lease })))},
     held as materialized (
-      select i.ord, h.id, coalesce(q.paused, false) as paused, q.timeout_ms
+      select i.ord, h.id, coalesce(q.paused, false) as paused, q.timeout_ms,
+        q.zombie_timeout_ms as zombie_ms
       from chokaq.jobs_hot h join item i on ${isHeld}
         left join chokaq.queues q on q.name = h.queue
       where h.state = 1 order by h.id for no key update of h
@@ -31,17 +33,23 @@ export async function start(
       set state = 2, attempts = h.attempts + 1,
         started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
       from held where h.id = held.id and not held.paused
-      returning held.ord, h.attempts, held.timeout_ms
+      returning held.ord, h.attempts, held.timeout_ms, held.zombie_ms
     )
-    select ord::int, attempts, timeout_ms::float8 as timeout_ms from begun
-    union all select ord::int, null, null from held where paused
+    select ord::int, attempts, timeout_ms::float8 as timeout_ms, zombie_ms::float8 as zombie_ms
+    from begun
+    union all select ord::int, null, null, null from held where paused
   `.execute(db)
   const answers = leases.map((): StartResult => ({ outcome: 'stale' }))
-  for (const { ord, attempts, timeout_ms: timeoutMs } of rows) {
+  for (const { ord, attempts, timeout_ms: timeoutMs, zombie_ms: zombieMs } of rows) {
     answers[ord - 1] =
       attempts === null
         ? { outcome: 'paused' }
-        : { outcome: 'started', attempt: attempts, timeoutMs: timeoutMs ?? undefined }
+        : {
+            outcome: 'started',
+            attempt: attempts,
+            timeoutMs: timeoutMs ?? undefined,
+            zombieTimeoutMs: zombieMs ?? undefined,
+          }
   }
   return answers
 }

@@ -82,7 +82,7 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
         attempts = h.attempts - held.refund,
         scheduled_at = clock_timestamp() + held.delay_ms * interval '1 millisecond'
       from held where h.id = held.id and held.by is null
-      returning h.id, h.queue
+      returning h.id, h.queue, held.refund
     ),
     gone as (
       delete from chokaq.jobs_hot h using held where h.id = held.id and held.by is not null
@@ -92,7 +92,8 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
     ),
     ended as (${bury('gone')}),
     counted as (${count(sql`
-      select queue, 'retried', 0::float8 from back union all select queue, 'failed', 0 from ended`)})
+      select queue, 'retried', 0::float8 from back where refund = 0
+      union all select queue, 'failed', 0 from ended`)})
     select back.id is not null or exists (
         select from chokaq.jobs_hot h where h.id = i.id and h.state = 0 and h.token = i.token
       ) as moved,

@@ -11,7 +11,7 @@ describeStorages('Phase 3, Process', (get) => {
     const id = await put(storage)
     const { lease } = await fetchOne(storage)
     expect(await storage.start([lease])).toEqual([
-      { outcome: 'started', attempt: 1, timeoutMs: undefined },
+      { outcome: 'started', attempt: 1, timeoutMs: undefined, zombieTimeoutMs: undefined },
     ])
     const job = await look(storage, id)
     expect(job).toMatchObject({ state: 'Processing', attempts: 1, owner: 'worker-1' })
@@ -20,10 +20,13 @@ describeStorages('Phase 3, Process', (get) => {
 
   test('gives the queue’s time limit for the run', async () => {
     const { storage } = get()
-    await storage.changeQueue('q', { timeoutMs: 2_400_000 }, { by: 'ops' })
+    await storage.changeQueue('q', { timeoutMs: 2_400_000, zombieTimeoutMs: 90_000 }, { by: 'ops' })
     await put(storage)
     const { lease } = await fetchOne(storage)
-    expect(single(await storage.start([lease]))).toMatchObject({ timeoutMs: 2_400_000 })
+    expect(single(await storage.start([lease]))).toMatchObject({
+      timeoutMs: 2_400_000,
+      zombieTimeoutMs: 90_000,
+    })
   })
 
   test('is refused in a queue that was paused after the fetch, and can be given back', async () => {
@@ -133,6 +136,7 @@ describeStorages('Phase 4, the end of a run', (get) => {
     const { storage } = get()
     const lease = await putRunning(storage)
     await storage.retry([{ lease, delayMs: 0, error: 'shutdown', refundAttempt: true }])
+    expect(await storage.totals()).toEqual([])
     expect((await look(storage, lease.jobId)).attempts).toBe(0)
   })
 
