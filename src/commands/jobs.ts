@@ -69,7 +69,7 @@ export function addJobs(program: Command, environment: Environment, exit: SetExi
         .command('resurrect <job-id>')
         .option('--payload <json>', 'another payload')
         .option('--priority <n>', 'another priority, 0 to 100', parsePriority)
-        .option('--tags <tags>', 'other tags, separated by commas'),
+        .option('--tags <tags>', "other tags, separated by commas; '' for none"),
     ),
     'jobs resurrect JOB_ID --by anna --reason "the table is back"',
   )
@@ -161,7 +161,7 @@ async function act(
   action: (jobs: JobsAtHand, id: string, order: Order) => Promise<JobEnd>,
 ): Promise<0 | 1> {
   const id = readJobId(text)
-  const order = readOrder(options)
+  const order = readOrder(options, '--')
   const end = await withJobs(environment, (jobs) => action(jobs, id, order))
   if (options.json) await printJson({ jobId: id, ...end })
   else await printLine(end.done ? `${id}: ${end.note}` : `refused ${id}: ${end.why}`)
@@ -172,7 +172,12 @@ type ResurrectOptions = WhoOptions &
   Pick<JobEdits, 'payload' | 'priority'> & { readonly tags?: string }
 
 function editsOf({ payload, priority, tags }: ResurrectOptions): JobEdits {
-  return { payload, priority, tags: tags?.split(',').map((tag) => tag.trim()) }
+  return { payload, priority, tags: tags === undefined ? undefined : tagsOf(tags) }
+}
+
+/** An empty text stands for no tags. */
+function tagsOf(text: string): readonly string[] {
+  return text.trim() === '' ? [] : text.split(',').map((tag) => tag.trim())
 }
 
 /** A ULID, in Crockford's letters. */

@@ -61,7 +61,7 @@ export function withOrder(command: Command): Command {
 
 /** @throws AppError INPUT_INVALID where who or why is not said */
 export function orderOf({ by, reason, dryRun }: ChangeOptions): Order | 'dry run' {
-  return dryRun === true ? 'dry run' : readOrder({ by, reason })
+  return dryRun === true ? 'dry run' : readOrder({ by, reason }, '--')
 }
 
 /** @throws AppError USAGE or INPUT_INVALID */

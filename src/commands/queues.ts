@@ -5,13 +5,15 @@ import type { Config } from '../config/config.js'
 import { parseDuration } from '../config/duration.js'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
-import { changeQueue, type QueueChanges } from '../operations/act-on-jobs.js'
+import { changeQueue, refuseUnknownQueue, type QueueChanges } from '../operations/act-on-jobs.js'
+import { operationsQueue } from '../operations/jobs/provision-jobs.js'
+import { maintenanceQueue } from '../operations/jobs/retention-job.js'
 import { readOrder } from '../operations/read-input.js'
 import { durationText } from './age.js'
 import { withWho, type WhoOptions } from './jobs.js'
 import { withExamples, type OutputOptions } from './operator-options.js'
 import { printJson, printLine, printTable } from './output.js'
-import { withJobs } from './with-jobs.js'
+import { withJobs, type JobsAtHand } from './with-jobs.js'
 
 export function addQueues(program: Command, environment: Environment): void {
   const queues = program.command('queues').description('look at the queues of durable jobs')
@@ -104,9 +106,10 @@ async function change(
   changes: QueueChanges,
   options: WhoOptions,
 ): Promise<void> {
-  const order = readOrder(options)
-  const settings = await withJobs(environment, (jobs) => {
+  const order = readOrder(options, '--')
+  const settings = await withJobs(environment, async (jobs) => {
     refuseTooShort(changes, jobs.config)
+    refuseUnknownQueue(name, await knownQueues(jobs))
     return changeQueue(jobs, name, changes, order)
   })
   const { paused, maxWorkers = null, zombieTimeoutMs = null, timeoutMs = null } = settings
@@ -114,6 +117,12 @@ async function change(
   if (options.json) return printJson(now)
   const workers = maxWorkers === null ? 'any number of workers' : `at most ${maxWorkers} workers`
   await printLine(`${name}: ${paused ? 'paused' : 'open'}, ${workers}`)
+}
+
+/** Those of the service may be limited before their first job; any other that CHOKAQ_QUEUES names. */
+async function knownQueues({ storage, config }: JobsAtHand): Promise<string[]> {
+  const queues = [...(await storage.listQueues()), ...config.chokaq.queues]
+  return ['default', operationsQueue, maintenanceQueue, ...queues.map(({ name }) => name)]
 }
 
 /** As for CHOKAQ_QUEUES: a job that lives is heard of no sooner than the longest heartbeat. */

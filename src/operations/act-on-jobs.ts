@@ -5,9 +5,10 @@
 
 import type { Kysely } from 'kysely'
 import type { JobOperator } from '../chokaq/index.js'
+import { AppError } from '../errors.js'
 import type { Database } from '../postgres/schema.js'
 import { appendOverall, type AuditedAction } from './audit-trail.js'
-import type { Order } from './read-input.js'
+import { quoted, type Order } from './read-input.js'
 
 /** The core's operator, or the like of it where no core runs. */
 export type JobMoves = Pick<JobOperator, 'cancel' | 'resurrect' | 'setPriority' | 'changeQueue'>
@@ -89,6 +90,13 @@ async function onRecord(
 
 export type QueueChanges = Parameters<JobOperator['changeQueue']>[1]
 export type QueueSettings = Awaited<ReturnType<JobOperator['changeQueue']>>
+
+/** @param known all that there are @throws AppError NOT_FOUND: a slip must not make a queue */
+export function refuseUnknownQueue(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return
+  const names = [...new Set(known)].sort().join(', ')
+  throw new AppError('NOT_FOUND', `There is no queue ${quoted(name)}. There are ${names}.`)
+}
 
 /** Makes the queue where there is none. @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID */
 export async function changeQueue(

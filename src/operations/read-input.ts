@@ -48,9 +48,15 @@ export interface Order {
   readonly isOfOneCommand?: true
 }
 
-/** @throws AppError INPUT_INVALID where one is missing, blank, too long or not readable text */
-export function readOrder(input: { by?: string | undefined; reason?: string | undefined }): Order {
-  return { by: readText('by', input.by), reason: readText('reason', input.reason) }
+/**
+ * @param marks what the names have where they were given: '--' for options, else they are quoted
+ * @throws AppError INPUT_INVALID where one is missing, blank, too long or not readable text
+ */
+export function readOrder(
+  input: { by?: string | undefined; reason?: string | undefined },
+  marks: '--' | '"' = '"',
+): Order {
+  return { by: readText('by', input.by, marks), reason: readText('reason', input.reason, marks) }
 }
 
 /** A reason is for a sentence or two. */
@@ -63,13 +69,17 @@ const orderTexts = {
 }
 
 /** One line of text. @throws AppError INPUT_INVALID */
-export function readText(name: keyof typeof orderTexts, text = ''): string {
+export function readText(
+  name: keyof typeof orderTexts,
+  text = '',
+  marks: '--' | '"' = '"',
+): string {
   const { means, longest } = orderTexts[name]
   const line = text.replace(/\s+/g, ' ').trim()
   // Control characters could not be stored (U+0000) or would steer the terminal of who reads them.
   if (line !== '' && line.length <= longest && !/\p{Control}/u.test(line)) return line
   throw new AppError(
     'INPUT_INVALID',
-    `"${name}" must say ${means}, in 1 to ${longest} characters; the audit keeps it.`,
+    `${marks === '--' ? `--${name}` : `"${name}"`} must say ${means}, in 1 to ${longest} characters; the audit keeps it.`,
   )
 }

@@ -54,13 +54,18 @@ describe('a job', () => {
       payload: '{"n":2}',
       tags: ['a', 'b'],
     })
+    await run('jobs', 'cancel', id, ...who)
+    expect(await run('jobs', 'resurrect', id, '--tags', '', ...who)).toMatchObject({ exitCode: 0 })
+    expect(json(await run('jobs', 'show', id, '--json'))).toMatchObject({ tags: [] })
     const line = { actor: 'anna', filter: `job=${id}`, reason: 'wrong filter' }
     expect(await audit()).toEqual([
       { ...line, action: 'job-priority' },
       { ...line, action: 'job-cancel' },
       { ...line, action: 'job-resurrect' },
+      { ...line, action: 'job-cancel' },
+      { ...line, action: 'job-resurrect' },
     ])
-    expect(json(await run('audit', 'list', '--action', 'job-cancel', '--json'))).toHaveLength(1)
+    expect(json(await run('audit', 'list', '--action', 'job-cancel', '--json'))).toHaveLength(2)
   })
 
   it('that can not be changed is refused with the reason, exit 1', async () => {
@@ -76,8 +81,23 @@ describe('a job', () => {
 })
 
 describe('a queue', () => {
+  it('that nobody knows is not made by a slip, one to come is', async () => {
+    const slip = await run('queues', 'pause', 'defualt', ...who)
+    expect(slip).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(slip.stderr).toMatch(/no queue "defualt"\. There are default, maintenance, operations/)
+    expect(await run('queues', 'set', 'defualt', '--max-workers', '3', ...who)).toEqual(slip)
+    expect(await audit()).toEqual([])
+    expect(await run('queues', 'pause', 'operations', ...who)).toMatchObject({ exitCode: 0 })
+    expect(json(await run('queues', 'list', '--json'))).toMatchObject([{ name: 'operations' }])
+  })
+
   it('is paused, limited and opened again, each change on record', async () => {
-    await run('queues', 'pause', 'reports', ...who)
+    const reports = (...args: readonly string[]): Promise<CliResult> =>
+      runCli(['queues', ...args, ...who], {
+        DATABASE_URL: database().url,
+        CHOKAQ_QUEUES: 'reports:maxWorkers=9',
+      })
+    await reports('pause', 'reports')
     const limits = ['--max-workers', '3', '--zombie-timeout', '40m']
     const set = await run('queues', 'set', 'reports', ...limits, ...who)
     expect(set).toMatchObject({ exitCode: 0, stdout: 'reports: paused, at most 3 workers\n' })
@@ -104,10 +124,11 @@ describe('wrong use', () => {
     ['jobs list --state done', /one of Pending/],
     ['jobs list --cursor x', /no cursor of this list/],
     ['jobs show 5', /Not a job id/],
-    [`jobs cancel ${id}`, /"by" must say who/],
+    [`jobs cancel ${id}`, /--by must say who/],
     [`jobs priority ${id} 101 --by a --reason b`, /0 to 100/],
     [`jobs resurrect ${id} --payload {x --by a --reason b`, /JSON/],
-    ['queues pause reports', /"by" must say who/],
+    [`jobs cancel ${id} --by anna`, /--reason must say why/],
+    ['queues pause reports', /--by must say who/],
     ['queues set reports --by a --reason b', /--max-workers or --zombie-timeout/],
     ['queues set reports --max-workers 0 --by a --reason b', /1 to 10000/],
     [
@@ -115,7 +136,6 @@ describe('wrong use', () => {
       /above 12000ms, CHOKAQ_HEARTBEAT_MAX/,
     ],
     ['queues set reports --zombie-timeout 5 --by a --reason b', /such as 90s/],
-    [`queues pause ${'q'.repeat(65)} --by a --reason b`, /queue/],
   ])('%s: exit 2, one line that helps, nothing changed', async (line, message) => {
     const result = await run(...line.split(' '))
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })

@@ -2,7 +2,11 @@
 
 import type { QueueStatus } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
-import { changeQueue, type QueueSettings } from '../../operations/act-on-jobs.js'
+import {
+  changeQueue,
+  refuseUnknownQueue,
+  type QueueSettings,
+} from '../../operations/act-on-jobs.js'
 import type { ApiContext, ApiServer } from './context.js'
 import { orderOf } from './order-of.js'
 import { readJobs } from './read-only.js'
@@ -51,13 +55,7 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
         )
       }
       const order = orderOf(request, { by, reason })
-      const known = await knownQueues(context)
-      if (!known.includes(name)) {
-        throw new AppError(
-          'NOT_FOUND',
-          `There is no queue ${JSON.stringify(name)}. There are ${known.join(', ')}.`,
-        )
-      }
+      refuseUnknownQueue(name, await knownQueues(context))
       const moves = { db, moves: jobs.moves }
       return { name, ...toLimits(await changeQueue(moves, name, changes, order)) }
     },
@@ -68,7 +66,7 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
 async function knownQueues({ db, jobs }: ApiContext): Promise<string[]> {
   const inUse = await readJobs(db, (storage) => storage.listQueues())
   const defined = jobs.registry.definitions().map(({ options }) => options.queue ?? 'default')
-  return [...new Set([...inUse.map(({ name }) => name), ...defined])].sort()
+  return [...inUse.map(({ name }) => name), ...defined]
 }
 
 function toItem({ settings, ...status }: QueueStatus) {

@@ -18,6 +18,9 @@ import { pruneRuns } from '../../provisioning/run-ledger.js'
 
 export const retentionJob = 'retention.v1'
 
+/** Of the service's own upkeep. */
+export const maintenanceQueue = 'maintenance'
+
 /** Which part is done; a further run goes on with the rest. */
 const checkpoint = z.strictObject({ runs: z.number(), events: z.number().optional() })
 
@@ -37,7 +40,7 @@ export function defineRetentionJob(
       await job.saveCheckpoint({ runs, events })
       job.log.info({ event: 'retention done', runs, events }, 'retention done')
     },
-    { queue: 'maintenance', priority: 0 },
+    { queue: maintenanceQueue, priority: 0 },
   )
 }
 
