@@ -81,6 +81,19 @@ alter table chokaq.jobs_hot set (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
 );
 
+-- The moves within this table that there are (src/chokaq/kernel/job-state.ts). The condition alone is
+-- looked at for a legal one, so it costs a job next to nothing; a heartbeat, nothing at all.
+create function chokaq.refuse_move() returns trigger language plpgsql as $$
+begin
+  raise exception 'no move leads a job from state % to state %', old.state, new.state
+    using errcode = 'check_violation', constraint = 'tr_jobs_hot_move';
+end
+$$;
+create trigger tr_jobs_hot_move after update of state on chokaq.jobs_hot
+  for each row
+  when (old.state <> new.state and (old.state, new.state) not in ((0, 1), (1, 0), (1, 2), (2, 0)))
+  execute function chokaq.refuse_move();
+
 create table chokaq.jobs_archive (
   id              text collate "C" not null,
   queue           text collate "C" not null,

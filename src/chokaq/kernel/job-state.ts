@@ -1,6 +1,7 @@
 /**
- * The states of a job and the only ways between them. Every storage makes exactly these moves:
- * what isn't in the table can't be written down in types, and is refused by the database.
+ * The states of a job and the only ways between them. Every storage makes exactly these moves: what
+ * isn't in the table can't be written down in types. The database refuses other moves of live jobs and
+ * rows in a shape that their state can't have; a way from table to table is kept by the moves alone.
  */
 
 /** The number of each state as it is stored. */

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { failureReasons } from '../../../../src/chokaq/kernel/failure.js'
+import { isLegalMove, stateCodes, type HotState } from '../../../../src/chokaq/kernel/job-state.js'
 import { limits } from '../../../../src/chokaq/jobs/limits.js'
 import { look, put, putRunning, usePostgresStorage } from './storages.js'
 
@@ -44,6 +45,40 @@ describe('The tables', () => {
     await expect(database.query(`update chokaq.jobs_hot set ${change}`)).rejects.toMatchObject({
       code: '23514',
     })
+  })
+
+  test('refuse every move of a live job that the kernel does not know', async () => {
+    const { storage, database } = postgres()
+    const whole = `owner = 'w', token = 1, heartbeat_at = now(), started_at = now(), attempts = 1`
+    const live = ['Pending', 'Fetched', 'Processing'] as const
+    const fields = {
+      Pending: 'owner = null, heartbeat_at = null',
+      Fetched: whole,
+      Processing: whole,
+    }
+    const ways = {
+      Pending: [],
+      Fetched: ['Fetched'],
+      Processing: ['Fetched', 'Processing'],
+    } as const
+    const refused: string[] = []
+    for (const from of live) {
+      for (const to of live) {
+        const id = await put(storage)
+        const move = (state: HotState) =>
+          database.query(`update chokaq.jobs_hot set state = ${stateCodes[state]}, ${fields[state]}
+            where id = '${id}'`)
+        for (const step of ways[from]) await move(step)
+        await move(to).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: '23514', constraint: 'tr_jobs_hot_move' })
+          refused.push(`${from} ${to}`)
+        })
+      }
+    }
+    const unknown = live.flatMap((from) =>
+      live.filter((to) => from !== to && !isLegalMove(from, to)).map((to) => `${from} ${to}`),
+    )
+    expect(refused).toEqual(unknown)
   })
 
   test('hold no dead letter whose state and reason differ', async () => {
