@@ -39,7 +39,11 @@ export async function drainOutbox(
       published += pass.published
       const failure = transport.failureFor(options.topic)
       if (failure !== undefined) return { published, failure: brokerUnavailable(failure) }
-      if (pass.selected === 0) return { published, failure: undefined }
+      if (pass.selected === 0) {
+        // Events of another topic, as a former OUTBOX_TOPIC, may be left: all but they are out.
+        const { failure: reason } = transport
+        return { published, failure: reason === undefined ? undefined : brokerUnavailable(reason) }
+      }
       if (turn.signal.aborted) return { published, failure: brokerUnavailable('out of time') }
     }
   } finally {

@@ -12,6 +12,8 @@ import type { PublishOutcome } from './publisher.js'
 export interface TransportState {
   /** Why nothing, or nothing to this topic, can go out; undefined while all is well. */
   failureFor(topic: string): string | undefined
+  /** Why some events can't go out: of the transport, or of any topic. */
+  readonly failure: string | undefined
   /** Milliseconds until something may be tried again; 0 when it may be now. */
   retryInMs(): number
   /** Topics that nothing is read for just now. */
@@ -42,6 +44,10 @@ export function createTransportState(options: {
 
   return {
     failureFor: (topic) => transport.failure ?? topics.get(topic)?.failure,
+    get failure() {
+      const [ofTopic] = [...topics.values()].flatMap(({ failure }) => failure ?? [])
+      return transport.failure ?? ofTopic
+    },
     retryInMs: () => transport.retryInMs,
     closedTopics: () => [...topics].filter(([, breaker]) => breaker.retryInMs > 0).map(nameOf),
     get lastAnswerAt() {

@@ -3,6 +3,7 @@
 import { Writable } from 'node:stream'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { drainOutbox } from '../../../src/outbox/drain-outbox.js'
+import type { Publisher } from '../../../src/outbox/publisher.js'
 import { StdoutPublisher } from '../../../src/outbox/stdout-publisher.js'
 import { useTestDatabase } from '../../support/test-database.js'
 import { waitFor } from '../../support/wait-for.js'
@@ -190,6 +191,25 @@ describe('drainOutbox', () => {
     expect(await drain({ ...pipe, batchSize: 2 })).toEqual({ published: 7, failure: undefined })
     expect(await drain(pipe)).toEqual({ published: 0, failure: undefined })
     expect(pipe.ids).toHaveLength(7)
+  })
+
+  test('tells of events that are left for another topic, which is missing', async () => {
+    const { publisher: pipe, ids } = createPipe()
+    const publisher: Publisher = {
+      publish: (to, messages, signal) =>
+        to === topic
+          ? pipe.publish(to, messages, signal)
+          : Promise.resolve({ kind: 'unavailable', scope: 'topic', reason: 'no such topic' }),
+    }
+    const left = await appendEvent(database(), { topic: 'former' })
+    await append()
+    const { published, failure } = await drain({ publisher })
+    expect({ published, ids: ids.length }).toEqual({ published: 1, ids: 1 })
+    expect(failure).toMatchObject({
+      code: 'BROKER_UNAVAILABLE',
+      message: expect.stringContaining('no such topic') as string,
+    })
+    expect(await isPublished(left)).toBe(false)
   })
 
   test('leaves the work to a relay that is running', async () => {
