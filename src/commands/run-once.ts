@@ -22,7 +22,7 @@ export async function runOnce(environment: Environment, options: { json?: true }
   signal.addEventListener('abort', () => {
     log.info({ event: 'run stopping' }, 'run stopping after the rows under way')
   })
-  endWithinGrace(signal, config.shutdownGraceMs)
+  const graceTimer = endWithinGrace(signal, config.shutdownGraceMs)
   try {
     await job.prepare()
     const cycle = await job.runCycle(signal)
@@ -34,6 +34,7 @@ export async function runOnce(environment: Environment, options: { json?: true }
   } finally {
     await relay?.dependencies.publisher.close()
     await job.close()
+    graceTimer.clear()
   }
 }
 
@@ -63,9 +64,10 @@ const graceShare = 0.9
  * A server that no longer answers is not waited for beyond the grace period: once the process has ended,
  * it finishes a row that is one statement, and rolls back every other whole.
  */
-function endWithinGrace(stopping: AbortSignal, graceMs: number): void {
+function endWithinGrace(stopping: AbortSignal, graceMs: number): { clear(): void } {
+  let timer: NodeJS.Timeout | undefined
   stopping.addEventListener('abort', () => {
-    const timer = setTimeout(() => {
+    timer = setTimeout(() => {
       process.stderr.write(
         'stopped: the server gave no answer; it ends each row under way, whole or not at all\n',
       )
@@ -73,6 +75,7 @@ function endWithinGrace(stopping: AbortSignal, graceMs: number): void {
     }, graceMs * graceShare)
     timer.unref()
   })
+  return { clear: () => clearTimeout(timer) }
 }
 
 function toSummary(cycle: CycleSummary, published: number) {

@@ -4,6 +4,12 @@ import { sql, type Kysely } from 'kysely'
 import type { Database } from '../postgres/schema.js'
 import { maxMessageBytes, type OutboxRow } from './outbox-message.js'
 
+/**
+ * Of payloads in one answer. Ours have some 170 bytes each; those of a foreign writer may have a megabyte,
+ * and a batch of such would take all of the process's memory, at each start anew.
+ */
+const bytesAtMost = 16 * 1024 * 1024
+
 export interface DueEvent extends OutboxRow {
   readonly attempts: number
 }
@@ -15,6 +21,8 @@ export interface DueEvent extends OutboxRow {
  * published, is found like any other. An event is held back while an older one of its deal waits
  * in backoff; one that is due itself comes before it in the same answer, or fills the batch.
  * A parked predecessor holds nothing back (`supersedeParked` settles it).
+ *
+ * As many as the limit says, or fewer large ones: the first is always among them.
  *
  * What no message can hold is read as null: a statement that fails over one row would hold up all.
  *
@@ -30,8 +38,9 @@ export async function selectDueEvents(
   options: { readonly limit: number; readonly exceptTopics: readonly string[] },
 ): Promise<DueEvent[]> {
   const { rows } = await sql<Omit<DueEvent, 'occurred_at_ms'> & { occurred_at_ms: string | null }>`
+    with due as (
     select
-      e.id, e.seq::text as seq, e.aggregate_type, e.aggregate_id, e.type, e.topic,
+      e.id, e.seq as place, e.seq::text as seq, e.aggregate_type, e.aggregate_id, e.type, e.topic,
       e.contract_version, e.spec_version, e.correlation_id, e.traceparent, e.attempts,
       case when octet_length(e.payload::text) <= ${maxMessageBytes} then e.payload::text end
         as payload,
@@ -57,6 +66,15 @@ export async function selectDueEvents(
       )
     order by e.seq
     limit ${options.limit}
+    ),
+    summed as (
+      select due.*, sum(octet_length(payload)) over (order by place) as bytes from due
+    )
+    select id, seq, aggregate_type, aggregate_id, type, topic, contract_version, spec_version,
+      correlation_id, traceparent, attempts, payload, occurred_at, occurred_at_ms
+    from summed
+    where coalesce(bytes - octet_length(payload), 0) < ${bytesAtMost}
+    order by place
   `.execute(db)
   return rows.map((row) => ({
     ...row,

@@ -50,9 +50,13 @@ export function assertKeepsContract(event: WrittenEvent): void {
 /** @throws ContractViolation where what goes beside the payload could not be sent */
 export function assertSendable(event: Pick<WrittenEvent, 'topic' | 'traceparent'>): void {
   if (!isTopicName(event.topic)) throw new ContractViolation('topic is not a Kafka topic name')
-  if (event.traceparent !== null && !traceparentPattern.test(event.traceparent)) {
+  if (event.traceparent !== null && !isTraceparent(event.traceparent)) {
     throw new ContractViolation('traceparent is not of the form version-traceid-parentid-flags')
   }
+}
+
+export function isTraceparent(text: string): boolean {
+  return traceparentPattern.test(text)
 }
 
 /** Kafka's own rule for topic names (org.apache.kafka.common.internals.Topic). */

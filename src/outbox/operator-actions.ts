@@ -27,6 +27,7 @@ export async function replayEvent(
   id: string,
   { onlyParked = false }: { readonly onlyParked?: boolean } = {},
 ): Promise<EventActionResult> {
+  await lockDealOf(trx, id)
   const { rows } = await sql<{ dealId: string }>`
     update messenger.outbox_events e
     set parked_at = null, attempts = 0, next_attempt_at = clock_timestamp()
@@ -40,6 +41,18 @@ export async function replayEvent(
     returning e.aggregate_id as "dealId"
   `.execute(trx)
   return rows[0] === undefined ? refuse(trx, id, 'superseded') : { done: true, ...rows[0] }
+}
+
+/**
+ * As whoever writes an event of the deal does first: a newer one is there already, and seen by the next
+ * statement, or comes after this transaction. Without it the relay could meet the newer one alone.
+ */
+async function lockDealOf(trx: Transaction<Database>, id: string): Promise<void> {
+  await sql`
+    select from messenger.deal_chat_provisions
+    where deal_id = (select aggregate_id from messenger.outbox_events where id = ${id}::uuid)
+    for no key update
+  `.execute(trx)
 }
 
 /** Takes an event out that has not been published: the deal's later events no longer wait for it. */

@@ -3,7 +3,14 @@
  * their spelling are the contract (contracts/README.md); Debezium makes the same from the same row.
  */
 
-import { contractFaults, contractVersion, eventType, isTopicName } from './event-contract.js'
+import {
+  aggregateType,
+  contractFaults,
+  contractVersion,
+  eventType,
+  isTopicName,
+  isTraceparent,
+} from './event-contract.js'
 import type { OutgoingMessage } from './publisher.js'
 
 /**
@@ -20,6 +27,8 @@ const headerOverheadBytes = 8
 /** What a writer calls its event may be long; what it begins with says enough. */
 const quotedLength = 100
 
+/** Of CloudEvents. */
+const specVersion = '1.0'
 const eventSource = '/messenger/chat-provision-retry'
 
 /** A row as `select-due-events` reads it: text where JavaScript would change the value. */
@@ -48,7 +57,7 @@ export class UnreadableEvent extends Error {
 }
 
 /**
- * @throws UnreadableEvent where type, version, topic or payload are not what readers can take. The
+ * @throws UnreadableEvent where type, versions, topic or payload are not what readers can take. The
  * check is the readers' tolerant one: the strict one was the writer's, and a later writer may know
  * more fields than this relay.
  */
@@ -59,12 +68,25 @@ export function toOutgoingMessage(row: OutboxRow): OutgoingMessage {
   if (row.contract_version !== contractVersion) {
     throw new UnreadableEvent(`CONTRACT_VERSION_UNKNOWN: ${row.contract_version}`)
   }
+  if (row.spec_version !== specVersion) {
+    throw new UnreadableEvent(`SPEC_VERSION_UNKNOWN: ${row.spec_version.slice(0, quotedLength)}`)
+  }
+  if (row.aggregate_type !== aggregateType) {
+    throw new UnreadableEvent(
+      `AGGREGATE_TYPE_UNKNOWN: ${row.aggregate_type.slice(0, quotedLength)}`,
+    )
+  }
   if (row.occurred_at === null || row.occurred_at_ms === null) {
     throw new UnreadableEvent('OCCURRED_AT_INVALID: not between the years 1970 and 9999')
   }
   if (row.payload === null) throw tooLarge()
   const faults = contractFaults('reader', row.payload)
   if (faults !== undefined) throw new UnreadableEvent(`PAYLOAD_INVALID: ${faults}`)
+  // By the key consumers get a deal's events in order, and compaction keeps its last one.
+  const { DealId: dealId } = JSON.parse(row.payload) as { DealId: string }
+  if (dealId.toLowerCase() !== row.aggregate_id) {
+    throw new UnreadableEvent('DEAL_MISMATCH: the payload tells of another deal than aggregate_id')
+  }
   const message = {
     key: row.aggregate_id,
     headers: headersOf(row, row.occurred_at),
@@ -102,7 +124,9 @@ function headersOf(row: OutboxRow, occurredAt: string): Record<string, string> {
     'aggregate-type': row.aggregate_type,
     'aggregate-id': row.aggregate_id,
     'correlation-id': row.correlation_id,
-    traceparent: row.traceparent,
+    // Whoever wrote it wrongly loses the trace, not the event.
+    traceparent:
+      row.traceparent !== null && isTraceparent(row.traceparent) ? row.traceparent : null,
   }
   // kafkajs throws on a null header, and an empty one would say that there is something.
   return Object.fromEntries(

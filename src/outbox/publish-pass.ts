@@ -50,7 +50,7 @@ interface Item {
   readonly message: OutgoingMessage
 }
 
-/** The state of one pass: deals whose event has failed, so that no later one of theirs goes out. */
+/** The state of one pass: deals whose event has not gone out, so that no later one of theirs does. */
 interface Pass extends PassContext {
   readonly heldDeals: Set<string>
   published: number
@@ -104,8 +104,11 @@ async function deliver(pass: Pass, topic: string, items: readonly Item[]): Promi
     const half = Math.ceil(batch.length / 2)
     await deliver(pass, topic, batch.slice(0, half))
     await deliver(pass, topic, batch.slice(half))
+  } else {
+    // The way is barred, which `transport` has noted, and the events stay as they are. It may open again
+    // within this very pass: what these deals have in a later batch must not go out before.
+    for (const { row } of batch) pass.heldDeals.add(dealOf(row))
   }
-  // Otherwise the way is barred, which `transport` has noted: the events stay as they are.
 }
 
 /** Undefined where the topic or the whole transport is barred just now. */

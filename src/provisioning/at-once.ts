@@ -61,19 +61,19 @@ export async function provisionAtOnce(
         and not exists (select from listed where role <> all(${[...knownRoles]}::text[]))
     ),
     ${creation({ chatId, correlationId })},
-    event as (${insertDealChatStatusChanged(uuidv7(), ready, sql`chat`)}),
+    event as (${insertDealChatStatusChanged(uuidv7(), ready, sql`made`)}),
     ready as (
       update messenger.deal_chat_provisions p
-      set status = 'Ready', chat_id = chat.id, last_error = null, ${attempted(stamp)}
-      from chat cross join event
+      set status = 'Ready', chat_id = made.id, last_error = null, ${attempted(stamp)}
+      from made cross join event
       where p.id = ${candidate.id}
       returning p.chat_id
     )
     -- A chat that was made, but by another id, or not told of, or its row not marked: a trigger's work.
     -- The cast then fails, and undoes the statement whole.
     select case when ready.chat_id = ${chatId}::uuid then ready.chat_id
-      else cast('not done whole: ' || chat.id as uuid) end as "chatId"
-    from chat left join ready on true
+      else cast('not done whole: ' || made.id as uuid) end as "chatId"
+    from made left join ready on true
   `.execute(db)
   return rows[0]?.chatId
 }

@@ -49,9 +49,11 @@ export interface MessengerChats {
   /**
    * Optional, for speed: a new chat with its feed row and participants as common table expressions of
    * the one statement in which most rows are done (at-once.ts). They read `fit` (id, deal_id, title,
-   * project_id, deal_tenant_id; one row or none) and `listed` (user_id, role), and name one of
-   * themselves `chat`, with the column `id`: one row where the chat was made, none, and nothing
-   * written, where the deal has a chat already. An adapter without it is worked off step by step.
+   * project_id, deal_tenant_id; one row or none) and `listed` (user_id, role), and name the last of
+   * themselves `made`, with the column `id`: one row where the chat was made, none, and nothing
+   * written, where the deal has a chat already. `made` depends on all the others, so that they are
+   * written before the event and the deal's row: every way takes the tables in the same order, or
+   * two of them could wait for each other. An adapter without it is worked off step by step.
    */
   readonly creation?: ((made: NewChatIds) => RawBuilder<unknown>) | undefined
 }

@@ -70,10 +70,16 @@ export const referenceChats: MessengerChats = {
     feed as (
       insert into messenger.chat_events (id, chat_id, type, actor, correlation_id)
       select ${uuidv7()}::uuid, id, 'DealChatProvisioned', 'System', ${correlationId}::uuid from chat
+      returning id
     ),
     added as (
       insert into messenger.participants (id, chat_id, user_id, role)
       select gen_random_uuid(), chat.id, user_id, role from chat cross join listed
       order by user_id
+      returning id
+    ),
+    made as materialized (
+      select id from chat
+      where (select count(*) from feed) + (select count(*) from added) >= 0
     )`,
 }

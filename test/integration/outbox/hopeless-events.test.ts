@@ -3,6 +3,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { selectDueEvents } from '../../../src/outbox/due-events.js'
 import { StdoutPublisher } from '../../../src/outbox/stdout-publisher.js'
 import { useTestDatabase } from '../../support/test-database.js'
 import { waitFor } from '../../support/wait-for.js'
@@ -19,7 +20,7 @@ function payloadOf(bytes: number): string {
 test.each([
   // A broker cuts the connection of a request that is far too large, which looks like an outage.
   ['a huge payload', { payload: payloadOf(twoMegabytes) }, 'MESSAGE_TOO_LARGE'],
-  ['a huge header', { traceparent: 'x'.repeat(twoMegabytes) }, 'MESSAGE_TOO_LARGE'],
+  ['a huge aggregate type', { aggregate_type: 'x'.repeat(twoMegabytes) }, 'AGGREGATE_TYPE_UNKNOWN'],
   ['a huge type', { type: 'x'.repeat(twoMegabytes) }, 'TYPE_UNKNOWN: xxx'],
   ['a time without end', { occurred_at: 'infinity' }, 'OCCURRED_AT_INVALID'],
   ['a time without beginning', { occurred_at: '-infinity' }, 'OCCURRED_AT_INVALID'],
@@ -55,4 +56,18 @@ test.each([
   const [line] = said('outbox parked')
   expect(String(line?.['reason'])).toContain(reason)
   expect(JSON.stringify(line).length).toBeLessThan(1_000)
+})
+
+test('large events come a few at a time, the first always, however many are due', async () => {
+  await database().query('truncate messenger.outbox_events')
+  for (let n = 0; n < 20; n += 1) {
+    await insertRaw(database(), { topic, payload: payloadOf(1_000_000) })
+  }
+  const batch = await selectDueEvents(database().admin, { limit: 500, exceptTopics: [] })
+  expect(batch.length).toBeGreaterThan(0)
+  expect(batch.length).toBeLessThan(20)
+  const rest = await database().query<{ id: string }>(
+    'select id from messenger.outbox_events order by seq',
+  )
+  expect(batch.map(({ id }) => id)).toEqual(rest.slice(0, batch.length).map(({ id }) => id))
 })

@@ -57,7 +57,7 @@ describeWithKafka('the relay', () => {
 
   test('P6: without correlation id and traceparent those headers are absent', async () => {
     const event = await append()
-    await insertRaw(database(), { topic: bench.topic, traceparent: '' })
+    await insertRaw(database(), { topic: bench.topic, traceparent: 'junk\nx' })
     await startRelay()
     const records = await waitFor('both', async () => {
       const all = await readTopic(bench.topic)
@@ -72,9 +72,11 @@ describeWithKafka('the relay', () => {
 
   test('P4: an event that can’t be sent is parked, the others flow', async () => {
     bench.topic = await createTopic({ config: { 'max.message.bytes': '5000' } })
+    const dealId = randomUUID()
     const large = await insertRaw(database(), {
       topic: bench.topic,
-      payload: `{"DealId":"${randomUUID()}",${' '.repeat(6_000)}"Status":"Failed","OccurredAt":"2026-01-02T03:04:05Z"}`,
+      aggregate_id: dealId,
+      payload: `{"DealId":"${dealId}",${' '.repeat(6_000)}"Status":"Failed","OccurredAt":"2026-01-02T03:04:05Z"}`,
     })
     const others = await Promise.all(Array.from({ length: 20 }, () => append()))
     const { said, counted } = await startRelay({ maxAttempts: 2 })
@@ -97,6 +99,10 @@ describeWithKafka('the relay', () => {
     ['an unknown version', { contract_version: 9 }, 'CONTRACT_VERSION_UNKNOWN: 9'],
     ['a broken payload', { payload: '{"Status":1}' }, 'PAYLOAD_INVALID'],
     ['a payload that is no object', { payload: '"\\ud800"' }, 'PAYLOAD_INVALID'],
+    ['a payload of another deal', { aggregate_id: randomUUID() }, 'DEAL_MISMATCH'],
+    ['another version of CloudEvents', { spec_version: '2.0' }, 'SPEC_VERSION_UNKNOWN: 2.0'],
+    ['no version of CloudEvents', { spec_version: '' }, 'SPEC_VERSION_UNKNOWN'],
+    ['another aggregate', { aggregate_type: 'Deal' }, 'AGGREGATE_TYPE_UNKNOWN: Deal'],
     ['a topic that can’t be', { topic: 'no topic' }, 'TOPIC_INVALID'],
   ])('P5: %s parks with a reason, the rest is published', async (_, fault, reason) => {
     const unreadable = await insertRaw(database(), { topic: bench.topic, ...fault })
