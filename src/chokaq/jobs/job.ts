@@ -4,7 +4,7 @@
 import type { FailureReason } from '../kernel/failure.js'
 import type { DeadState, HotState, JobState, Place } from '../kernel/job-state.js'
 
-/** What is enqueued. Limits: `envelope.ts`. */
+/** What is enqueued. Limits: `limits.ts`. */
 export interface NewJob {
   /** Semantic and versioned, such as `provision.requeue.v1`: it outlives the code. */
   readonly type: string

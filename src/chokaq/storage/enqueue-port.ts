@@ -19,7 +19,7 @@ export interface EnqueuePort<Trx> {
    * same key and is not over yet this waits for its end, whichever way it goes. The key is free again
    * as soon as its job has left the hot table.
    *
-   * @throws ChokaqError before anything is stored where a job breaks a limit (`jobs/envelope.ts`),
+   * @throws ChokaqError before anything is stored where a job breaks a limit (`jobs/limits.ts`),
    *   and STORAGE_FULL in memory.
    */
   enqueue(jobs: readonly NewJob[], trx?: Trx): Promise<readonly Enqueued[]>
