@@ -1,8 +1,9 @@
 /** The demo's side of Kafka: its topic, and a consumer of it as crm has one. */
 
 import { randomBytes } from 'node:crypto'
-import { Kafka, logLevel, type IHeaders, type SASLOptions } from 'kafkajs'
+import { Kafka, logLevel, type IHeaders } from 'kafkajs'
 import type { KafkaOptions } from '../config/config.js'
+import { kafkaAddress } from '../outbox/kafka-address.js'
 import { createKafkaSockets } from '../outbox/kafka-sockets.js'
 import { pause } from '../timers.js'
 import type { CrmReader } from './crm-reader.js'
@@ -19,9 +20,7 @@ function connect(options: KafkaOptions, retries: number): { kafka: Kafka; cut: (
   const sockets = createKafkaSockets({ caFile: options.sslCaFile })
   const kafka = new Kafka({
     clientId: 'chat-provision-retry-demo',
-    brokers: [...options.brokers],
-    ...(options.ssl ? { ssl: {} } : {}),
-    ...(options.sasl === undefined ? {} : { sasl: options.sasl as SASLOptions }),
+    ...kafkaAddress(options),
     socketFactory: sockets.socketFactory,
     connectionTimeout: probeTimeoutMs,
     retry: { retries },

@@ -1,9 +1,10 @@
 /** What Kafka tells of itself and of one topic, asked by a client that is cut off at the end. */
 
-import { Kafka, type Admin, type ConfigResourceTypes, type SASLOptions } from 'kafkajs'
+import { Kafka, type Admin, type ConfigResourceTypes } from 'kafkajs'
 import type { KafkaOptions } from '../config/config.js'
 import { classifyConnectError } from '../outbox/kafka-errors.js'
 import { stopIdleTimers } from '../outbox/kafka-idle-timer.js'
+import { kafkaAddress } from '../outbox/kafka-address.js'
 import { kafkaLogOptions } from '../outbox/kafka-log.js'
 import { createKafkaSockets } from '../outbox/kafka-sockets.js'
 import { createLogger } from '../telemetry/logger.js'
@@ -72,10 +73,7 @@ function createAdmin(
 ): Admin {
   const client = new Kafka({
     clientId: kafka.clientId,
-    brokers: [...kafka.brokers],
-    // An empty object asks for TLS; the socket factory fills in the rest at each connect.
-    ...(kafka.ssl ? { ssl: {} } : {}),
-    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl as SASLOptions }),
+    ...kafkaAddress(kafka),
     connectionTimeout: connectTimeoutMs,
     authenticationTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,

@@ -1,7 +1,8 @@
 /** The kafkajs consumer as the intake wants it: its time limits, and no restarts of its own. */
 
-import { Kafka, type Consumer, type ISocketFactory, type SASLOptions } from 'kafkajs'
+import { Kafka, type Consumer, type ISocketFactory } from 'kafkajs'
 import type { KafkaOptions } from '../config/config.js'
+import { kafkaAddress } from '../outbox/kafka-address.js'
 import { kafkaLogOptions, type DebugLog } from '../outbox/kafka-log.js'
 
 export interface ConsumerOptions {
@@ -41,10 +42,7 @@ export function createConsumer(
 ): Consumer {
   const client = new Kafka({
     clientId: kafka.clientId,
-    brokers: [...kafka.brokers],
-    // An empty object asks for TLS; the socket factory fills in the rest at each connect.
-    ...(kafka.ssl ? { ssl: {} } : {}),
-    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl as SASLOptions }),
+    ...kafkaAddress(kafka),
     connectionTimeout: connectTimeoutMs,
     authenticationTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,

@@ -12,8 +12,9 @@
  *   answer must name every partition that the messages went to.
  */
 
-import { Kafka, Partitioners, type KafkaConfig, type Producer, type SASLOptions } from 'kafkajs'
+import { Kafka, Partitioners, type KafkaConfig, type Producer } from 'kafkajs'
 import type { KafkaOptions } from '../config/config.js'
+import { kafkaAddress } from './kafka-address.js'
 import { classifyConnectError, classifySendError, type PublishFailure } from './kafka-errors.js'
 import { stopIdleTimers } from './kafka-idle-timer.js'
 import { kafkaLogOptions, type DebugLog } from './kafka-log.js'
@@ -146,10 +147,7 @@ function clientConfig(options: KafkaProducerOptions): KafkaConfig {
   const requestTimeout = requestTimeoutMs(options)
   return {
     clientId: kafka.clientId,
-    brokers: [...kafka.brokers],
-    // An empty object asks for TLS; the socket factory fills in the rest at each connect.
-    ...(kafka.ssl ? { ssl: {} } : {}),
-    ...(kafka.sasl === undefined ? {} : { sasl: kafka.sasl as SASLOptions }),
+    ...kafkaAddress(kafka),
     connectionTimeout: Math.min(connectTimeoutMs, requestTimeout),
     authenticationTimeout: requestTimeout,
     requestTimeout,

@@ -10,7 +10,7 @@ import type { Database } from '../postgres/schema.js'
 import { createCachedLook } from './cached-look.js'
 import { readDatabaseValues } from './database-values.js'
 import type { Logger } from './logger.js'
-import type { DatabaseValues, Metrics } from './metrics.js'
+import type { Metrics } from './metrics.js'
 
 export interface DatabaseLookOptions {
   readonly db: Kysely<Database>
@@ -25,8 +25,6 @@ export interface DatabaseLookOptions {
 export interface DatabaseLook {
   /** Brings the gauges up to date if it can within the limit; never rejects. */
   refresh(): Promise<void>
-  /** What the last look saw, undefined before the first. */
-  latest(): DatabaseValues | undefined
 }
 
 /** Scrapers come every 15 to 60 seconds; several of them, and The Deck, share one look. */
@@ -39,7 +37,6 @@ const limitMs = 3_000
 /** Hooks itself into the metrics' rendering. */
 export function createDatabaseLook(options: DatabaseLookOptions): DatabaseLook {
   const { db, retry, outbox, metrics, log, now } = options
-  let values: DatabaseValues | undefined
   // Before the first look the age counts from here: a database that never answered must show.
   let seenAt = now()
   let failing = false
@@ -49,7 +46,7 @@ export function createDatabaseLook(options: DatabaseLookOptions): DatabaseLook {
     limitMs,
     now,
     look: async () => {
-      values = await db
+      const values = await db
         .transaction()
         .setAccessMode('read only')
         .execute(async (trx) => {
@@ -78,5 +75,5 @@ export function createDatabaseLook(options: DatabaseLookOptions): DatabaseLook {
   }
 
   metrics.beforeRender(refresh)
-  return { refresh, latest: () => values }
+  return { refresh }
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { batched } from '../../../src/chokaq/worker/batched.js'
+import { waitFor } from '../../support/wait-for.js'
 import { gate } from './core-world.js'
 
 describe('batched calls', () => {
@@ -24,7 +25,7 @@ describe('batched calls', () => {
       return items
     }, 2)
     const first = call(0)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await waitFor('the first call', () => calls.length === 1)
     const others = [1, 2, 3].map(call)
     open()
     expect(await Promise.all([first, ...others])).toEqual([0, 1, 2, 3])
