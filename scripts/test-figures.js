@@ -1,5 +1,6 @@
 /**
- * Reads vitest's JSON report and prints "N passed, N failed" on stdout, as the last line of CI.
+ * Reads vitest's JSON report and prints "N passed, N failed" on stdout, as the last line of CI; what failed,
+ * and why, on stderr, so that the end of a log that was cut tells it all the same.
  * Exit code 1 where a test failed, where there was none, or where one was skipped that CI must run.
  *
  * usage: node scripts/test-figures.js REPORT
@@ -31,6 +32,13 @@ const brokenFiles = report.testResults.filter(
     file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
 )
 
+/** Lines of a failure's message worth keeping: the assertion and its difference, not the whole stack. */
+const messageLines = 25
+
+for (const test of tests.filter((each) => each.status === 'failed')) {
+  const message = test.failureMessages.join('\n').split('\n').slice(0, messageLines).join('\n    ')
+  process.stderr.write(`failed: ${test.fullName}\n    ${message}\n`)
+}
 for (const test of forbidden) process.stderr.write(`skipped in CI: ${test.fullName}\n`)
 for (const file of brokenFiles) process.stderr.write(`failed as a whole: ${file.name}\n`)
 
