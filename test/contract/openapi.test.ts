@@ -6,7 +6,7 @@ import { readDocument } from '../support/openapi.js'
 
 /** As promised to tools; below /api/v1. */
 const promised = [
-  ...['GET summary', 'GET settings', 'GET events', 'GET openapi.json'],
+  ...['GET summary', 'GET series', 'GET settings', 'GET events', 'GET openapi.json'],
   ...['GET provisions', 'GET provisions/{dealId}', 'GET outbox', 'GET outbox/{id}'],
   ...['GET jobs', 'GET jobs/{id}', 'GET queues', 'GET runs', 'GET audit'],
   ...['POST provisions/requeue', 'POST provisions/reemit', 'POST provisions/reconcile'],

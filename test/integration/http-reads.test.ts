@@ -60,6 +60,7 @@ describe('lists', () => {
     ['/jobs/%zz', /is not a valid url component/],
     ['/audit?action=dance', /one of requeue/],
     ['/jobs?state=Asleep', /state: /],
+    ['/series?window=1y', /window: /],
   ])('refuse %s with one line that helps', async (path, detail) => {
     const { status, body } = await api.ask(path)
     expect(status).toBe(400)
@@ -90,6 +91,22 @@ describe('lists', () => {
       expect({ status, body }).toEqual({ status: 200, body: { items: [], nextCursor: null } })
     },
   )
+})
+
+describe('the series', () => {
+  it('go back as far as is asked for, with the cycle that has run', async () => {
+    await database().query(
+      `insert into messenger.chat_provision_runs
+         (id, as_of, finished_at, outcome, provisioned, host)
+       values (gen_random_uuid(), now(), now(), 'completed', 4, 'here')`,
+    )
+    const { status, body } = await api.ask('/series?window=15m', { token: readToken })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ window: '15m', bucketSeconds: 15 })
+    const { provisioned } = body['provisions'] as { provisioned: number[] }
+    expect(provisioned).toHaveLength(60)
+    expect(provisioned.reduce((a, b) => a + b, 0)).toBe(4)
+  })
 })
 
 describe('one thing', () => {

@@ -33,9 +33,9 @@ export interface Totals {
   readonly retried: number
 }
 
-/** What ended within one second in one queue. */
+/** What ended within one second, or a wider step, in one queue. */
 export interface MetricBucket {
-  /** The second, as milliseconds since the epoch. */
+  /** Where it begins, as milliseconds since the epoch. */
   readonly atMs: number
   readonly queue: string
   readonly succeeded: number
@@ -58,8 +58,12 @@ export interface ReadingPort {
   /** By queue name; only queues where something has ended. */
   totals(): Promise<readonly Totals[]>
 
-  /** The buckets of the last `windowMs`, by time and queue; seconds in which nothing ended are absent. */
-  metricBuckets(windowMs: number): Promise<readonly MetricBucket[]>
+  /**
+   * The buckets of the last `windowMs`, by time and queue; those in which nothing ended are absent.
+   *
+   * @param stepMs whole seconds, 1000 where nothing is said: the seconds of one step are summed up
+   */
+  metricBuckets(windowMs: number, stepMs?: number): Promise<readonly MetricBucket[]>
 
   /** The storage's clock, milliseconds since the epoch. */
   now(): Promise<number>

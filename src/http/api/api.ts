@@ -20,6 +20,7 @@ import { addOverviewRoutes } from './overview-routes.js'
 import { addProvisionRoutes } from './provision-routes.js'
 import { addQueueRoutes } from './queue-routes.js'
 import { addRecordRoutes } from './record-routes.js'
+import { addSeriesRoute } from './series-route.js'
 import { addTimeLimit } from './time-limit.js'
 
 export const apiPrefix = '/api/v1'
@@ -59,6 +60,7 @@ export async function addApi(
 
 function addRoutes(app: ApiServer, context: ApiContext): void {
   addOverviewRoutes(app, context)
+  addSeriesRoute(app, context)
   addEventStream(app, context)
   addProvisionRoutes(app, context)
   addBulkRoutes(app, context)

@@ -15,9 +15,13 @@ export interface MemoryMetrics {
   count(nowMs: number, ended: EndedJob): void
   /** Adds up to `limit` buckets from before `beforeMs` to the totals; their number. */
   fold(beforeMs: number, limit: number): number
-  since(ms: number): readonly MetricBucket[]
+  /** @param stepMs the seconds of one step are summed up */
+  since(ms: number, stepMs?: number): readonly MetricBucket[]
   totals(): readonly Totals[]
 }
+
+const nothing = { succeeded: 0, failed: 0, retried: 0, durationMs: 0 }
+const counted = Object.keys(nothing) as (keyof typeof nothing)[]
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -53,7 +57,7 @@ export function createMemoryMetrics(): MemoryMetrics {
       const key = `${atMs} ${queue}`
       let bucket = buckets.get(key)
       if (bucket === undefined) {
-        bucket = { atMs, queue, succeeded: 0, failed: 0, retried: 0, durationMs: 0 }
+        bucket = { ...nothing, atMs, queue }
         buckets.set(key, bucket)
         if (buckets.size > maxBuckets) fold(Infinity, 1)
       }
@@ -61,11 +65,18 @@ export function createMemoryMetrics(): MemoryMetrics {
       if (what === 'succeeded') bucket.durationMs += durationMs
     },
     fold,
-    since: (ms) =>
-      [...buckets.values()]
-        .filter(({ atMs }) => atMs >= ms)
-        .map((bucket) => ({ ...bucket }))
-        .sort((a, b) => a.atMs - b.atMs || compare(a.queue, b.queue)),
+    since(ms, stepMs = 1_000) {
+      const steps = new Map<string, Mutable<MetricBucket>>()
+      for (const bucket of buckets.values()) {
+        if (bucket.atMs < ms) continue
+        const atMs = Math.floor(bucket.atMs / stepMs) * stepMs
+        const key = `${atMs} ${bucket.queue}`
+        const step = steps.get(key) ?? { ...nothing, atMs, queue: bucket.queue }
+        for (const what of counted) step[what] += bucket[what]
+        steps.set(key, step)
+      }
+      return [...steps.values()].sort((a, b) => a.atMs - b.atMs || compare(a.queue, b.queue))
+    },
     totals() {
       const totals = new Map([...folded].map(([queue, sum]) => [queue, { ...sum }]))
       for (const bucket of buckets.values()) addTo(totals, bucket)

@@ -108,7 +108,8 @@ export function createMemoryStorage(options: MemoryStorageOptions): JobStorage {
     listJobs: (query) => answer(() => reading.list(tables, query)),
     listQueues: () => answer(() => reading.queues(tables)),
     totals: () => answer(() => tables.metrics.totals()),
-    metricBuckets: (windowMs) => answer(() => tables.metrics.since(tables.now() - windowMs)),
+    metricBuckets: (windowMs, stepMs) =>
+      answer(() => tables.metrics.since(tables.now() - windowMs, stepMs)),
     now: () => answer(() => tables.now()),
   }
 }

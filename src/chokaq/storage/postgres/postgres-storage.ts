@@ -79,7 +79,7 @@ export function createPostgresStorage(options: {
     listJobs: (query) => reading.listJobs(db, query),
     listQueues: () => listQueues(db),
     totals: () => reading.totals(db),
-    metricBuckets: (windowMs) => reading.metricBuckets(db, windowMs),
+    metricBuckets: (windowMs, stepMs) => reading.metricBuckets(db, windowMs, stepMs),
     now: () => reading.now(db),
   }
 }

@@ -104,14 +104,16 @@ export async function totals(db: Executor): Promise<readonly Totals[]> {
 export async function metricBuckets(
   db: Executor,
   windowMs: number,
+  stepMs = 1_000,
 ): Promise<readonly MetricBucket[]> {
+  const step = sql`${stepMs}::float8`
   const { rows } = await sql<MetricBucket>`
-    select extract(epoch from second)::float8 * 1000 as "atMs", queue,
+    select floor(extract(epoch from second)::float8 * 1000 / ${step}) * ${step} as "atMs", queue,
       sum(succeeded)::integer as succeeded, sum(failed)::integer as failed,
       sum(retried)::integer as retried, sum(duration_ms) as "durationMs"
     from chokaq.metric_buckets
     where second >= statement_timestamp() - ${windowMs}::float8 * interval '1 millisecond'
-    group by second, queue order by second, queue
+    group by 1, queue order by 1, queue
   `.execute(db)
   return rows
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { jobStates } from '../../../chokaq/index.js'
+import { seriesWindows } from '../../../operations/throughput-series.js'
 
 /** As much of what was sent as somebody wants to read. */
 function shown(input: unknown): string {
@@ -51,6 +52,13 @@ const page = {
     .optional()
     .meta({ description: '`nextCursor` of the page before; absent for the first one.' }),
 }
+
+export const seriesQuery = z.strictObject({
+  window: z
+    .enum(seriesWindows)
+    .default('1h')
+    .meta({ description: 'How far back; longer ones have wider buckets.' }),
+})
 
 export const pageQuery = z.strictObject(page)
 

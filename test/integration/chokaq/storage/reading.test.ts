@@ -1,11 +1,11 @@
-/** Lists with filters and cursors, the state of queues, and what has been counted. */
+/** Lists with filters and cursors, the state of queues, and retention. */
 
 import { expect, test } from 'vitest'
 import type { Lease } from '../../../../src/chokaq/jobs/job.js'
 import type { JobFilter } from '../../../../src/chokaq/storage/job-filter.js'
 import type { Place } from '../../../../src/chokaq/kernel/job-state.js'
 import type { JobStorage } from '../../../../src/chokaq/storage/job-storage.js'
-import { describeStorages, fetchOne, idsIn, newJob, put, putRunning, single } from './storages.js'
+import { describeStorages, fetchOne, idsIn, newJob, put, putRunning } from './storages.js'
 
 async function pages(
   storage: JobStorage,
@@ -190,52 +190,5 @@ describeStorages('Retention', (get) => {
     expect(await idsIn(storage, place)).toEqual([young])
     expect(await idsIn(storage, 'hot')).toEqual([live])
     await expect(prune(0)).rejects.toMatchObject({ code: 'FILTER_INVALID' })
-  })
-
-  test('folds old buckets into the totals, which never change by it', async () => {
-    const { storage, advance } = get()
-    const run = async (queue: string): Promise<void> => {
-      const lease = await putRunning(storage, { queue })
-      await storage.succeed([{ lease, durationMs: 40 }])
-    }
-    for (const queue of ['a', 'b', 'a']) await run(queue)
-    await advance(3_600_000)
-    await run('a')
-    const failed = await putRunning(storage, { queue: 'a' })
-    await storage.retry([{ lease: failed, delayMs: 0, error: 'x' }])
-    const expected = [
-      { queue: 'a', succeeded: 3, failed: 0, retried: 1 },
-      { queue: 'b', succeeded: 1, failed: 0, retried: 0 },
-    ]
-    expect(await storage.totals()).toEqual(expected)
-    const fold = { olderThanMs: 600_000, limit: 1 }
-    let folded = 0
-    for (let got = 1; got > 0; folded += got) {
-      got = await storage.foldMetrics(fold)
-      expect(await storage.totals()).toEqual(expected)
-    }
-    expect(folded).toBeGreaterThanOrEqual(2)
-    const left = await storage.metricBuckets(7_200_000)
-    expect(left.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(1)
-  })
-
-  test('a bucket has what ended in one second of one queue', async () => {
-    const { storage } = get()
-    const now = await storage.now()
-    await storage.enqueue([newJob(), newJob()])
-    const leases = (await storage.fetch({ owner: 'w', limit: 2 })).map(({ lease }) => lease)
-    await storage.start(leases)
-    await storage.succeed(leases.map((lease, n) => ({ lease, durationMs: 10 + n })))
-    const bucket = single(await storage.metricBuckets(60_000))
-    expect(bucket).toMatchObject({
-      queue: 'q',
-      succeeded: 2,
-      failed: 0,
-      retried: 0,
-      durationMs: 21,
-    })
-    expect(bucket.atMs % 1_000).toBe(0)
-    expect(Math.abs(bucket.atMs - now)).toBeLessThan(30_000)
-    expect(await storage.metricBuckets(-60_000)).toEqual([])
   })
 })
