@@ -41,6 +41,8 @@ export interface HttpServer {
 const bodyLimitBytes = 64 * 1024
 /** A request that has not arrived whole by then is no request. */
 const requestTimeoutMs = 10_000
+/** Node refuses headers, the URL among them, of more. */
+const maxUrlLength = 16 * 1024
 /** Answers take milliseconds; a client that reads no faster than this has no claim on the stop. */
 const drainMs = 1_500
 
@@ -87,6 +89,8 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
+    // The schemas say how long a parameter may be, and answer in words; Node's limit on a URL is the last.
+    routerOptions: { maxParamLength: maxUrlLength },
     frameworkErrors: (error, _request, reply) =>
       void sendProblem(reply, problem(error.statusCode ?? 400, error.message)),
   })

@@ -126,6 +126,14 @@ describe('one thing', () => {
     expect(status).toBe(404)
     expect(body.detail).toMatch(/^There is no /)
   })
+
+  it.each(['/provisions/', '/outbox/', '/jobs/'])(
+    'whose id is as long as a URL may be is 400: %s',
+    async (path) => {
+      const { status } = await api.ask(path + 'ж'.repeat(1_500))
+      expect(status).toBe(400)
+    },
+  )
 })
 
 describe('the overview', () => {
