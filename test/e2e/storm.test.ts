@@ -1,14 +1,14 @@
 /** A short storm of every fault; the long one is \`npm run test:chaos\`. */
 
-import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { faults } from '../chaos/faults.js'
 import { locksLeft } from '../chaos/invariants.js'
 import { runStorm, seededRandom } from '../chaos/storm.js'
 import { World } from '../chaos/world.js'
 import { describeWithKafka } from '../support/kafka.js'
+import { seedOf } from '../support/seed.js'
 
-const seed = Number(process.env['CHAOS_SEED'] ?? randomInt(2 ** 31))
+const seed = seedOf('CHAOS_SEED')
 
 describeWithKafka('a short storm of every fault', () => {
   let world: World

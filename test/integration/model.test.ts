@@ -2,7 +2,7 @@
  * Random sequences of what consumer, worker, operator, messenger and misfortune do, each step of which
  * must leave the database as a small reference model has it (test/support/model-deals.ts).
  *
- * MODEL_SEED repeats a run, MODEL_SECONDS makes it longer.
+ * MODEL_SEED=random tries others, a number repeats a run, MODEL_SECONDS makes it longer.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -14,6 +14,7 @@ import { useTestJobs } from '../support/job.js'
 import { operations } from '../support/model-commands.js'
 import type { Model } from '../support/model-deals.js'
 import { createWorld, maxAttempts } from '../support/model-world.js'
+import { seedOf } from '../support/seed.js'
 import { useTestDatabase } from '../support/test-database.js'
 
 const database = useTestDatabase()
@@ -22,7 +23,7 @@ const newJob = useTestJobs(database)
 /** Of them the last can never be provisioned. */
 const titles = ['first', 'second', 'third', ' \u2003']
 
-const seed = Number(process.env['MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const seed = seedOf('MODEL_SEED')
 const seconds = Number(process.env['MODEL_SECONDS'] ?? 20)
 
 /** A failure is told in its shortest form that can be found in this time. */
