@@ -54,16 +54,17 @@ export function createDurableJobs({
   readonly metrics: Metrics
   readonly onEventWritten: () => void
 }): DurableJobs {
-  const connect = (name: string, max: number) =>
+  const connect = (name: string, max: number, rowWork: boolean) =>
     createDatabase({
       connectionString: config.database.url,
       applicationName: `${applicationName} ${name}`,
       max,
+      rowWork,
       onConnectionLost: (error) =>
         log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
     })
-  const coreDb = connect('jobs', coreConnections)
-  const db = connect('operations', handlerConnections)
+  const coreDb = connect('jobs', coreConnections, true)
+  const db = connect('operations', handlerConnections, false)
   const storage = createPostgresStorage({ db: coreDb })
   const registry = createJobRegistry()
   defineProvisionJobs(registry, createOperatorContext(db, config, onEventWritten))

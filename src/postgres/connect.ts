@@ -21,7 +21,7 @@ export interface PoolOptions {
   readonly applicationName: string
   /** Connections at most, ≥ 1. */
   readonly max: number
-  /** For the job: limits for the session and prepared statements where the session is its own. */
+  /** Short work by key: limits for the session, and prepared statements, where the session is its own. */
   readonly rowWork?: boolean
   /** Called when a connection dies between statements; unowned, the error would end the process. */
   readonly onConnectionLost: (error: Error) => void

@@ -14,7 +14,9 @@ import { rowLimits } from './row-transaction.js'
  * is the announced one sets the limits of row work for the session.
  *
  * Row work finds rows by key. A plan that was made while a table was small or its statistics were
- * old may read all of it, and a prepared statement keeps its plan: hence no sequential scans.
+ * old may read all of it, and a prepared statement keeps its plan: hence no sequential scans. It waits
+ * for whoever has locked a row and then looks at the row anew, whatever isolation the database's or
+ * the role's own settings begin with.
  *
  * @returns whether the session is this client's own
  */
@@ -25,7 +27,8 @@ export async function claimSession(client: pg.ClientBase): Promise<boolean> {
          set_config('lock_timeout', $2, false),
          set_config('statement_timeout', $3, false),
          set_config('idle_in_transaction_session_timeout', $4, false),
-         set_config('enable_seqscan', 'off', false)
+         set_config('enable_seqscan', 'off', false),
+         set_config('default_transaction_isolation', 'read committed', false)
        ] end as limits`,
     [announcedPid(client), ...Object.values(rowLimits).map(String)],
   )

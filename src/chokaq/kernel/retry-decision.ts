@@ -51,14 +51,21 @@ export function decideRetry(run: FailedRun, policy: RetryPolicy, random: Random)
 }
 
 /**
- * For a job that an open circuit keeps from running: no attempt is spent, it waits `delayMs`;
- * but it grows old like any other.
+ * For a job that an open circuit keeps from running: no attempt is spent, it waits `delayMs`. One that
+ * has run grows old like any other. One that never has is no retry: it waits for its first run as it
+ * would in a backlog or a paused queue, or the first trouble after a weekend's pause would bury all of
+ * the queue unrun.
  */
 export function decidePostponement(
-  job: { readonly ageMs: number; readonly delayMs: number },
+  job: {
+    /** Runs so far, ≥ 0. */
+    readonly attempts: number
+    readonly ageMs: number
+    readonly delayMs: number
+  },
   policy: Pick<RetryPolicy, 'maxAgeMs'>,
 ): Decision {
-  return job.ageMs + job.delayMs > policy.maxAgeMs
+  return job.attempts > 0 && job.ageMs + job.delayMs > policy.maxAgeMs
     ? { kind: 'dead-letter', reason: 'CircuitBreakerOpen' }
     : { kind: 'retry', delayMs: job.delayMs }
 }

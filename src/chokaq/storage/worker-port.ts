@@ -58,6 +58,12 @@ export interface FetchRequest {
   readonly queues?: readonly string[] | undefined
 }
 
+export interface LostJob {
+  readonly id: string
+  readonly type: string
+  readonly queue: string
+}
+
 /** @typeParam Trx the caller's transaction, where the storage has such a thing. */
 export interface WorkerPort<Trx = never> {
   /**
@@ -127,6 +133,16 @@ export interface WorkerPort<Trx = never> {
   giveBack(
     items: readonly { readonly lease: Lease; readonly delayMs?: number | undefined }[],
   ): Promise<readonly MoveResult[]>
+
+  /**
+   * Fetched → Pending for every job that this owner has by the storage's word and not by its own: `held`
+   * are the tokens of the leases that it knows. So a fetch whose answer was lost leaves nothing behind.
+   * Not to be called while a fetch of the same owner is under way.
+   */
+  giveBackLost(request: {
+    readonly owner: string
+    readonly held: readonly number[]
+  }): Promise<readonly LostJob[]>
 
   /**
    * The newest archived job of this type and idempotency key: the memory of what is done that

@@ -69,7 +69,7 @@ function postpone(job: FetchedJob, ageMs: number, rules: AdmissionRules): Admiss
   const { openMs, maxAgeMs, random } = rules
   // Spread over half a period, so that all do not come back in one instant.
   const delayMs = openMs * (1 + random() / 2)
-  const decision = decidePostponement({ ageMs, delayMs }, { maxAgeMs })
+  const decision = decidePostponement({ attempts: job.attempts, ageMs, delayMs }, { maxAgeMs })
   if (decision.kind === 'retry') return { kind: 'postponed', delayMs: decision.delayMs }
   const details = `The circuit of ${job.type} is open, and the job has grown older than ${maxAgeMs} ms.`
   return { kind: 'dead', reason: decision.reason, details }

@@ -6,17 +6,20 @@
 import type { FetchedJob } from '../jobs/job.js'
 import { backoffMs, type Random } from '../kernel/backoff.js'
 import type { CoreLog, MonotonicClock } from '../ports.js'
-import type { WorkerPort } from '../storage/worker-port.js'
+import type { LostJob, WorkerPort } from '../storage/worker-port.js'
 import { createWakeableWait, pause } from './waiting.js'
 
 export interface FetchLoopOptions {
-  readonly storage: Pick<WorkerPort, 'fetch'>
+  readonly storage: Pick<WorkerPort, 'fetch' | 'giveBackLost'>
   readonly owner: string
   readonly queues: readonly string[] | undefined
   readonly pollIntervalMs: number
   /** Jobs to ask for now; 0: none. */
   readonly wanted: () => number
   readonly onFetched: (jobs: readonly FetchedJob[]) => void
+  /** Tokens of all leases that the worker knows of. */
+  readonly held: () => readonly number[]
+  readonly onGivenBack: (jobs: readonly LostJob[]) => void
   readonly log: CoreLog
   readonly random: Random
   readonly now: MonotonicClock
@@ -29,6 +32,8 @@ export interface FetchLoop {
   wake(): void
   /** Room has come for what is waiting in the storage; does nothing while the loop waits for jobs. */
   roomFreed(): void
+  /** Gives back what a fetch without an answer may have taken; once the loop has ended. */
+  settleLost(): Promise<void>
   /** Milliseconds since the loop last turned; for liveness. */
   lastTryAgeMs(): number
 }
@@ -36,12 +41,43 @@ export interface FetchLoop {
 /** Short enough that work goes on soon after an outage, long enough to be no load in one. */
 const outageBackoff = { baseMs: 500, factor: 2, capMs: 5_000, jitter: 0.5 }
 
+/**
+ * A fetch that failed may still be at work in the storage when the next call is answered, but not for
+ * longer than this: what it has taken by then is looked for once more.
+ */
+const lostForMs = 30_000
+
 export function createFetchLoop(options: FetchLoopOptions): FetchLoop {
   const { storage, owner, queues, pollIntervalMs, log, now } = options
   const waiting = createWakeableWait()
   let lastTryAt = now()
   let failures = 0
   let waitsForRoom = false
+  // Monotonic times at which to look for what a fetch has taken and not told.
+  let looksForLost: readonly number[] = []
+
+  const giveBackLost = async (): Promise<void> => {
+    const jobs = await storage.giveBackLost({ owner, held: options.held() })
+    if (jobs.length === 0) return
+    log.warn({ event: 'jobs of a lost fetch', jobs: jobs.length }, 'jobs of a lost fetch')
+    options.onGivenBack(jobs)
+  }
+
+  const lookForLost = async (): Promise<void> => {
+    const [next] = looksForLost
+    if (next === undefined || now() < next) return
+    await giveBackLost()
+    looksForLost = looksForLost.slice(1).map(() => now() + lostForMs)
+  }
+
+  const fetch = async (limit: number): Promise<readonly FetchedJob[]> => {
+    try {
+      return await storage.fetch({ owner, limit, queues })
+    } catch (error) {
+      looksForLost = [now(), now() + lostForMs]
+      throw error
+    }
+  }
 
   /** Looks once, and waits until it is worth looking again. */
   const look = async (signal: AbortSignal): Promise<void> => {
@@ -49,7 +85,8 @@ export function createFetchLoop(options: FetchLoopOptions): FetchLoop {
     waitsForRoom = limit === 0
     if (waitsForRoom) return waiting.wait(pollIntervalMs, signal)
     try {
-      const jobs = await storage.fetch({ owner, limit, queues })
+      await lookForLost()
+      const jobs = await fetch(limit)
       if (failures > 0)
         log.info({ event: 'jobs can be fetched again', failures }, 'jobs can be fetched again')
       failures = 0
@@ -71,6 +108,9 @@ export function createFetchLoop(options: FetchLoopOptions): FetchLoop {
         lastTryAt = now()
         await look(signal)
       }
+    },
+    async settleLost() {
+      if (looksForLost.length > 0) await giveBackLost()
     },
     wake: () => waiting.wake(),
     roomFreed() {

@@ -78,6 +78,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   setMaxListeners(0, stopping.signal, abandoned.signal)
   const runs = new Set<ActiveRun>()
   const underWay = new Set<Promise<void>>()
+  /** Fetched and not settled yet. */
+  const held = new Set<FetchedJob>()
   let abortGraceMs = options.abortGraceMs ?? defaultAbortGraceMs
 
   const heldAtMost = (): number => limiter.limit + batchesHeld * options.batchSize
@@ -89,7 +91,12 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     pollIntervalMs: options.pollIntervalMs,
     // What has run and is not stored yet counts too: a storage that is slow to store gets no more.
     wanted: () => Math.max(0, Math.min(prefetch.wanted(), heldAtMost() - underWay.size)),
+    held: () => [...held].map(({ lease }) => lease.token),
+    onGivenBack(jobs) {
+      for (const { id, queue } of jobs) events.emit({ kind: 'job', id, queue, state: 'Pending' })
+    },
     onFetched(jobs) {
+      for (const job of jobs) held.add(job)
       prefetch.add(jobs, now())
       admit()
     },
@@ -138,7 +145,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   function admit(): void {
     if (stopping.signal.aborted) return
     for (let next = prefetch.next(); next !== undefined; next = prefetch.next()) {
-      track(process(next.job, next.fetchedAt))
+      track(next.job, process(next.job, next.fetchedAt))
     }
   }
 
@@ -154,9 +161,12 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     }
   }
 
-  function track(work: Promise<void>): void {
+  function track(job: FetchedJob, work: Promise<void>): void {
     underWay.add(work)
-    void work.finally(() => underWay.delete(work))
+    void work.finally(() => {
+      underWay.delete(work)
+      held.delete(job)
+    })
   }
 
   async function allEnded(): Promise<void> {
@@ -170,7 +180,9 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     stopping.abort()
     const ended = (async () => {
       await looping
-      for (const { job } of prefetch.drain()) track(moves.giveBack(job))
+      for (const { job } of prefetch.drain()) track(job, moves.giveBack(job))
+      // Where that can't be done now, the rescue does it.
+      await loop.settleLost().catch(() => undefined)
       await allEnded()
     })()
     await within(ended, graceMs * share.drain)

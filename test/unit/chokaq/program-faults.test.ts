@@ -90,7 +90,7 @@ describe('an error that can not be understood', () => {
     async (_how, classify) => {
       const breaker = { failureThreshold: 1, openMs: 1 }
       const { core, registry, until, lines } = createWorld({
-        options: { breaker, maxAgeMs: 5_000 },
+        options: { breaker, maxAgeMs: 60_000 },
       })
       registry.defineJob('a.v1', anything, () => Promise.reject(new Error('no luck')), { classify })
       core.start()

@@ -144,12 +144,16 @@ describe('a handler that fails', () => {
 
 describe('a job that was to wait longer than its maximum age', () => {
   it('is as young as any other when it is due, and has all its runs', async () => {
-    const { core, registry, until } = createWorld({ options: { maxAgeMs: 500 } })
+    const { core, registry, storage, until, advance } = createWorld({
+      options: { maxAgeMs: 3_600_000 },
+    })
     registry.defineJob('a.v1', anything, () => {
       throw new Error('no')
     })
-    const { id } = await core.queue.enqueue('a.v1', {}, { delayMs: 600 })
+    const { id } = await core.queue.enqueue('a.v1', {}, { delayMs: 7_200_000 })
     core.start()
+    expect(await storage.findJob(id)).toMatchObject({ state: 'Pending', attempts: 0 })
+    advance(7_200_000)
     expect(await until(id, 'Failed')).toMatchObject({ reason: 'MaxRetriesExceeded', attempts: 3 })
   })
 })

@@ -95,10 +95,16 @@ describe('a failed run', () => {
 })
 
 describe('a job that an open circuit holds back', () => {
+  const held = (attempts: number, ageMs: number) =>
+    decidePostponement({ attempts, ageMs, delayMs: 5_000 }, policy)
+
   it('waits without any attempt, until it is too old', () => {
-    const held = (ageMs: number) => decidePostponement({ ageMs, delayMs: 5_000 }, policy)
-    expect(held(0)).toEqual({ kind: 'retry', delayMs: 5_000 })
-    expect(held(3_595_000)).toEqual({ kind: 'retry', delayMs: 5_000 })
-    expect(held(3_595_001)).toEqual({ kind: 'dead-letter', reason: 'CircuitBreakerOpen' })
+    expect(held(1, 0)).toEqual({ kind: 'retry', delayMs: 5_000 })
+    expect(held(1, 3_595_000)).toEqual({ kind: 'retry', delayMs: 5_000 })
+    expect(held(1, 3_595_001)).toEqual({ kind: 'dead-letter', reason: 'CircuitBreakerOpen' })
+  })
+
+  it('is never too old for its first run', () => {
+    expect(held(0, 1e12)).toEqual({ kind: 'retry', delayMs: 5_000 })
   })
 })

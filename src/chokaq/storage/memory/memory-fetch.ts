@@ -1,9 +1,9 @@
-/** Which jobs are next, in memory. */
+/** Which jobs are next, in memory, and which a fetch has lost. */
 
 import { checkFetch } from '../check-fetch.js'
 import type { FetchedJob } from '../../jobs/job.js'
-import type { FetchRequest } from '../worker-port.js'
-import { isActive } from './memory-jobs.js'
+import type { FetchRequest, LostJob } from '../worker-port.js'
+import { isActive, takeBack } from './memory-jobs.js'
 import { compare } from './memory-metrics.js'
 import { unlimited, type MemoryTables, type StoredJob } from './memory-tables.js'
 
@@ -25,6 +25,18 @@ export function fetch(tables: MemoryTables, request: FetchRequest): readonly Fet
     picked.push(job)
   }
   return picked.map((job) => take(tables, job, request.owner, now))
+}
+
+export function giveBackLost(
+  tables: MemoryTables,
+  { owner, held }: { readonly owner: string; readonly held: readonly number[] },
+): readonly LostJob[] {
+  const known = new Set(held)
+  const lost = [...tables.tables.hot.values()].filter(
+    (job) => job.owner === owner && job.state === 'Fetched' && !known.has(job.token ?? NaN),
+  )
+  for (const job of lost) takeBack(tables, job)
+  return lost.map(({ id, type, queue }) => ({ id, type, queue }))
 }
 
 function byTurn(a: StoredJob, b: StoredJob): number {

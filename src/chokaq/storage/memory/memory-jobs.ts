@@ -18,6 +18,12 @@ export function makePending(tables: MemoryTables, job: StoredJob, dueAtMs: numbe
   tables.relocate(job, before)
 }
 
+/** From a Fetched job's owner: its lease is over for good, what it says from now on is stale. */
+export function takeBack(tables: MemoryTables, job: StoredJob): void {
+  makePending(tables, job, job.dueAtMs)
+  job.token = undefined
+}
+
 export interface Death {
   readonly reason: FailureReason
   readonly details: string

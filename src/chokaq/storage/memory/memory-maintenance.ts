@@ -3,7 +3,7 @@
 import { checkLimit } from '../check-fetch.js'
 import type { RescueRequest, RescueResult, RescuedJob } from '../maintenance-port.js'
 import { zombieDetails } from '../zombie-details.js'
-import { makeDead, makePending } from './memory-jobs.js'
+import { makeDead, takeBack } from './memory-jobs.js'
 import type { MemoryTables, StoredJob } from './memory-tables.js'
 
 export function rescue(tables: MemoryTables, request: RescueRequest): RescueResult {
@@ -22,11 +22,7 @@ export function rescue(tables: MemoryTables, request: RescueRequest): RescueResu
     .slice(0, request.limit)
   const givenBack = unstarted.map(toRescued)
   const zombies = dead.map(toRescued)
-  for (const job of unstarted) {
-    makePending(tables, job, job.dueAtMs)
-    // Its lease is over for good: what its worker says from now on is stale.
-    job.token = undefined
-  }
+  for (const job of unstarted) takeBack(tables, job)
   for (const job of dead) {
     makeDead(tables, job, { reason: 'Zombie', details: zombieDetails(job.owner ?? '') })
   }

@@ -11,7 +11,7 @@ import { checkCancel, checkPriorityChange, checkResurrect } from '../check-opera
 import { checkBulk } from '../check-query.js'
 import type { JobStorage } from '../job-storage.js'
 import { enqueue } from './memory-enqueue.js'
-import { fetch } from './memory-fetch.js'
+import { fetch, giveBackLost } from './memory-fetch.js'
 import { toRecord } from './memory-jobs.js'
 import * as maintenance from './memory-maintenance.js'
 import { compare } from './memory-metrics.js'
@@ -70,6 +70,7 @@ export function createMemoryStorage(options: MemoryStorageOptions): JobStorage {
     retry: (items) => each(items, (item) => worker.retry(tables, item)),
     deadLetter: (items) => each(items, (item) => worker.deadLetter(tables, item)),
     giveBack: (items) => each(items, (item) => worker.giveBack(tables, item)),
+    giveBackLost: (request) => answer(() => giveBackLost(tables, request)),
     findSucceeded: (type, idempotencyKey) =>
       answer(() => {
         const found = reading.matching(tables, 'archive', { type, idempotencyKey }).at(-1)

@@ -7,7 +7,13 @@ export type Executor = QueryExecutorProvider
 
 /** A kysely instance, not a transaction: it commits each statement by itself. */
 export interface Connections extends Executor {
-  transaction(): { execute<T>(work: (trx: Executor) => Promise<T>): Promise<T> }
+  transaction(): {
+    setIsolationLevel(level: 'read committed'): Begin
+  } & Begin
+}
+
+interface Begin {
+  execute<T>(work: (trx: Executor) => Promise<T>): Promise<T>
 }
 
 /** An open kysely transaction of the caller's, on the same database. */

@@ -1,11 +1,11 @@
-/** Fetching from PostgreSQL: the claim itself is the function of the migration. */
+/** Fetching from PostgreSQL, the claim itself is the function of the migration; and what a fetch has lost. */
 
 import { sql } from 'kysely'
 import type { FetchedJob } from '../../jobs/job.js'
 import { storableText } from '../../jobs/storable-text.js'
 import { checkFetch } from '../check-fetch.js'
-import type { FetchRequest } from '../worker-port.js'
-import type { Connections } from './connections.js'
+import type { FetchRequest, LostJob, WorkerPort } from '../worker-port.js'
+import type { Connections, Executor } from './connections.js'
 
 interface Row {
   readonly id: string
@@ -23,12 +23,48 @@ interface Row {
   readonly checkpoint: string | null
 }
 
-/** `chokaq.fetch_jobs` tells why no queue's MaxWorkers can be exceeded, and what it locks. */
+/** What `chokaq.fetch_jobs` says of an isolation level under which it could exceed MaxWorkers. */
+const wrongIsolation = '25000'
+
+/**
+ * One statement as a rule. Where the database, the role or a proxy has its transactions begin in another
+ * isolation level, the claim gets a transaction that begins in the right one: two round trips more, and
+ * a client that freezes between them keeps its queues' rows until the server ends its session.
+ */
 export async function fetch(
   db: Connections,
   request: FetchRequest,
 ): Promise<readonly FetchedJob[]> {
   checkFetch(request)
+  try {
+    return await claim(db, request)
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code !== wrongIsolation) throw error
+    const inOwn = db.transaction().setIsolationLevel('read committed')
+    return inOwn.execute((trx) => claim(trx, request))
+  }
+}
+
+export async function giveBackLost(
+  db: Executor,
+  { owner, held }: Parameters<WorkerPort['giveBackLost']>[0],
+): Promise<readonly LostJob[]> {
+  const { rows } = await sql<LostJob>`
+    with lost as materialized (
+      select h.id from chokaq.jobs_hot h
+      where h.owner = ${storableText(owner)} and h.state = 1 and h.token <> all (${held}::bigint[])
+      order by h.id for update of h skip locked
+    )
+    update chokaq.jobs_hot h
+    set state = 0, owner = null, token = null, heartbeat_at = null
+    from lost where h.id = lost.id
+    returning h.id, h.type, h.queue
+  `.execute(db)
+  return rows
+}
+
+/** `chokaq.fetch_jobs` tells why no queue's MaxWorkers can be exceeded, and what it locks. */
+async function claim(db: Executor, request: FetchRequest): Promise<readonly FetchedJob[]> {
   const { owner, limit } = request
   const queues = request.queues?.map((name) => storableText(name)) ?? null
   const { rows } = await sql<Row>`

@@ -13,7 +13,7 @@ import type { JobStorage } from '../job-storage.js'
 import { cancel, setPriority } from './cancel.js'
 import type { CallersTransaction, Connections } from './connections.js'
 import { enqueue } from './enqueue.js'
-import { fetch } from './fetch.js'
+import { fetch, giveBackLost } from './fetch.js'
 import { moveEach } from './item-by-item.js'
 import { changeQueue, listQueues, seedQueues } from './queues.js'
 import * as reading from './reading.js'
@@ -24,7 +24,7 @@ import * as run from './run.js'
 import * as settle from './settle.js'
 
 export function createPostgresStorage(options: {
-  /** Of a kysely on the database; its transaction isolation must be the default, read committed. */
+  /** Of a kysely on the database. Best where its sessions begin in READ COMMITTED: see `fetch.ts`. */
   readonly db: Connections
   readonly newId?: NewJobId
 }): JobStorage<CallersTransaction> {
@@ -55,6 +55,7 @@ export function createPostgresStorage(options: {
     retry: (items) => moveEach(items, (some) => settle.retry(db, some)),
     deadLetter: (items) => moveEach(items, (some) => settle.deadLetter(db, some)),
     giveBack: (items) => moveEach(items, (some) => settle.giveBack(db, some)),
+    giveBackLost: (request) => giveBackLost(db, request),
     findSucceeded: (type, key) => reading.findSucceeded(db, type, key),
     rescue: (request) => rescue(db, request),
     prune: (request) => prune(db, request),

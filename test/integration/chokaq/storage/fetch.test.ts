@@ -177,6 +177,30 @@ describeStorages('Phase 2, Fetch', (get) => {
     }
   })
 
+  test('what an owner has and does not know of is given back, and nothing else', async () => {
+    const { storage } = get()
+    for (let n = 0; n < 4; n += 1) await put(storage)
+    const [lost, known, started] = (await storage.fetch({ owner: 'worker-1', limit: 3 })).map(
+      ({ lease }) => lease,
+    )
+    if (lost === undefined || known === undefined || started === undefined) throw new Error('few')
+    await storage.start([started])
+    const { lease: others } = await fetchOne(storage, 'worker-2')
+    const request = { owner: 'worker-1', held: [known.token] }
+    expect(await storage.giveBackLost(request)).toEqual([
+      { id: lost.jobId, type: 'test.noop.v1', queue: 'q' },
+    ])
+    const states = async () =>
+      Promise.all(
+        [lost, known, started, others].map(async ({ jobId }) => (await look(storage, jobId)).state),
+      )
+    expect(await states()).toEqual(['Pending', 'Fetched', 'Processing', 'Fetched'])
+    expect(await look(storage, lost.jobId)).toMatchObject({ attempts: 0, owner: undefined })
+    expect(await storage.start([lost])).toEqual([{ outcome: 'stale' }])
+    expect(await storage.giveBackLost(request)).toEqual([])
+    expect(await storage.giveBackLost({ ...request, held: [] })).toHaveLength(1)
+  })
+
   test.each([0, -1, 1.5, 10_001])('refuses a limit of %d', async (limit) => {
     const { storage } = get()
     await expect(storage.fetch({ owner: 'w', limit })).rejects.toMatchObject({

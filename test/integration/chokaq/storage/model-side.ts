@@ -28,8 +28,13 @@ export class ModelSide {
     return this.leases.at(-1 - back) ?? { jobId: 'none', owner: 'w1', token: 0 }
   }
 
+  /**
+   * A second apart, so that no two things are due in one instant for one side, whose clock stands still
+   * within a call, and one after the other for the side whose clock runs on.
+   */
   async answer(call: Call): Promise<unknown> {
     const { storage } = this
+    await this.subject.advance(1_000)
     const lease = 'lease' in call ? this.lease(call.lease) : this.lease(0)
     const ids = 'job' in call ? [this.ids[call.job] ?? 'none'] : []
     switch (call.kind) {
@@ -82,8 +87,6 @@ export class ModelSide {
   }
 
   private async enqueue(call: Extract<Call, { kind: 'enqueue' }>): Promise<unknown> {
-    // Apart in time, so that both order them alike.
-    await this.subject.advance(10)
     const { queue, priority, key } = call
     const [answer] = await this.storage.enqueue([
       {

@@ -39,9 +39,11 @@ test.each(['archive', 'dlq'] as const)('of the %s', async (place) => {
 test('of metric buckets', async () => {
   await postgres().database.query(`
     insert into chokaq.metric_buckets (second, queue, lane, succeeded)
-    select now() - n * interval '1 second', 'q', 0, 1 from generate_series(1, 10000) n`)
+    select now() - n * interval '1 second' - case when n > 9990 then interval '1 day' else '0' end,
+      'q', 0, 1
+    from generate_series(1, 10000) n`)
   const fold = (trx: Transaction<Database>) =>
-    foldMetrics(trx, { olderThanMs: 9_990_500, limit: 100 })
+    foldMetrics(trx, { olderThanMs: 50_000_000, limit: 100 })
   const { deleted, read } = await readBy('metric_buckets', fold)
   expect(deleted).toBe(10)
   expect(read).toBeLessThan(100)
