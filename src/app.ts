@@ -100,7 +100,7 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
   })
   const http = createHttpServer({
     config: config.http,
-    loops: watchedLoops({ config, cycles, relay, intake, jobs: jobs.core.worker, now }),
+    loops: watchedLoops({ config, cycles, relay, intake, jobs: jobs.core.loops, now }),
     checks: readinessChecks({ config, observer, relay, intake }),
     metrics,
     api: api.context,

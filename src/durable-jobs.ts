@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Kysely } from 'kysely'
 import {
   archiveMarkers,
   createJobRegistry,
@@ -22,6 +23,7 @@ import {
 import { createOperatorContext } from './operator-context.js'
 import { PeriodicTask } from './periodic-task.js'
 import { createDatabase } from './postgres/connect.js'
+import type { Database } from './postgres/schema.js'
 import type { Logger } from './telemetry/logger.js'
 import type { Metrics } from './telemetry/metrics.js'
 import { createQueueLook } from './telemetry/queue-gauges.js'
@@ -41,6 +43,18 @@ export interface DurableJobs {
   readonly stop: (graceMs: number) => Promise<void>
   /** Closes the pools; the last thing to do. */
   readonly close: () => Promise<void>
+}
+
+/** All kinds of jobs that this service has. @param db for the handlers */
+export function defineDurableJobs(
+  db: Kysely<Database>,
+  config: Config,
+  onEventWritten: () => void,
+): JobRegistry {
+  const registry = createJobRegistry()
+  defineProvisionJobs(registry, createOperatorContext(db, config, onEventWritten))
+  defineRetentionJob(registry, { db, config })
+  return registry
 }
 
 export function createDurableJobs({
@@ -66,9 +80,7 @@ export function createDurableJobs({
   const coreDb = connect('jobs', coreConnections, true)
   const db = connect('operations', handlerConnections, false)
   const storage = createPostgresStorage({ db: coreDb })
-  const registry = createJobRegistry()
-  defineProvisionJobs(registry, createOperatorContext(db, config, onEventWritten))
-  defineRetentionJob(registry, { db, config })
+  const registry = defineDurableJobs(db, config, onEventWritten)
   for (const { typeKey: type, options } of registry.definitions()) {
     metrics.jobs.expect({ queue: options.queue ?? 'default', type })
   }

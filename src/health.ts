@@ -24,7 +24,7 @@ export function watchedLoops({
   readonly cycles: CycleLoop
   readonly relay: OutboxRelay | undefined
   readonly intake: Intake | undefined
-  readonly jobs: RetryCore['worker']
+  readonly jobs: RetryCore['loops']
   /** Monotonic milliseconds. */
   readonly now: () => number
 }): WatchedLoop[] {
@@ -36,11 +36,13 @@ export function watchedLoops({
       allowedMs: 2 * pollingIntervalMs + maxRunDurationMs,
     },
   ]
-  loops.push({
-    name: 'jobs',
-    lastTryAgeMs: () => jobs.lastTryAgeMs(),
-    allowedMs: 2 * config.chokaq.pollIntervalMs + maxRunDurationMs,
-  })
+  for (const loop of jobs) {
+    loops.push({
+      name: loop.name,
+      lastTryAgeMs: () => loop.lastTryAgeMs(),
+      allowedMs: 2 * loop.intervalMs + maxRunDurationMs,
+    })
+  }
   if (relay !== undefined) {
     const bornAt = now()
     loops.push({

@@ -14,6 +14,7 @@ export type ChokaqErrorCode =
   | 'TAGS_INVALID'
   | 'ACTOR_INVALID'
   | 'PAYLOAD_INVALID'
+  | 'OPTION_INVALID'
   | 'CHECKPOINT_INVALID'
   | 'FILTER_INVALID'
   | 'CURSOR_INVALID'

@@ -12,7 +12,7 @@ export {
   type CompletionMarkers,
 } from './middleware/completion-marker.js'
 export type { Middleware } from './middleware/middleware.js'
-export type { JobOperator } from './operator/job-operator.js'
+export { createJobOperator, type JobOperator } from './operator/job-operator.js'
 export type { CoreEvent, CoreEvents, CoreLog, CoreMetrics, JobLabels } from './ports.js'
 export type { JobDefinition, JobHandler } from './registry/job-definition.js'
 export { createJobRegistry, type JobRegistry } from './registry/job-registry.js'

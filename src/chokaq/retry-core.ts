@@ -2,7 +2,10 @@
 
 import { createJobQueue, type JobQueue } from './enqueue/job-queue.js'
 import { createCoreEvents } from './events/core-events.js'
+import { checkActor } from './jobs/check-job.js'
+import { anyTime, checkBackoff, checkNumbers, someRuns, someTime } from './jobs/check-options.js'
 import { checkZombieTimeout } from './jobs/check-queue.js'
+import { limits } from './jobs/limits.js'
 import type { Random } from './kernel/backoff.js'
 import type { Middleware } from './middleware/middleware.js'
 import { createJobOperator, type JobOperator } from './operator/job-operator.js'
@@ -39,11 +42,20 @@ export interface RetryCoreDependencies<Trx> {
   readonly now?: MonotonicClock
 }
 
+export interface CoreLoop {
+  readonly name: string
+  /** Milliseconds from one try to the next where all is well. */
+  readonly intervalMs: number
+  lastTryAgeMs(): number
+}
+
 export interface RetryCore<Trx = never> {
   readonly queue: JobQueue<Trx>
   readonly operator: JobOperator
   readonly events: CoreEvents
   readonly worker: Worker
+  /** All that must keep trying while the core lives, outage or not; for liveness. */
+  readonly loops: readonly CoreLoop[]
   /** Waits for nothing: a storage that is away is waited for by the loops. */
   start(): void
   /** Within the grace, whatever hangs. Afterwards the storage may be closed. */
@@ -59,7 +71,38 @@ const uncounted: CoreMetrics = {
   stateConflict: nothing,
 }
 
-/** @throws ChokaqError QUEUE_LIMIT_INVALID where a queue's zombie timeout is below the heartbeats */
+const ranges = {
+  pollIntervalMs: someTime,
+  batchSize: { min: 1, max: limits.fetchJobs, whole: true },
+  concurrency: { min: 0, max: limits.fetchJobs, whole: true },
+  maxAttempts: someRuns,
+  heartbeatMinMs: someTime,
+  heartbeatMaxMs: someTime,
+  zombieTimeoutMs: someTime,
+  fetchedTimeoutMs: someTime,
+  archiveMs: anyTime,
+  maxAgeMs: anyTime,
+  timeoutMs: someTime,
+  abortGraceMs: anyTime,
+}
+const breakerRanges = { failureThreshold: someRuns, openMs: someTime }
+
+function checkOptions(options: RetryCoreOptions): void {
+  checkActor(options.owner)
+  checkNumbers(options, ranges)
+  checkNumbers(options.breaker ?? {}, breakerRanges)
+  checkBackoff(options.backoff)
+  const { heartbeatMinMs: min, heartbeatMaxMs, queueSettings = [] } = options
+  checkNumbers({ heartbeatMaxMs }, { heartbeatMaxMs: { ...someTime, min } })
+  for (const settings of [options, ...queueSettings.map((queue) => queue.settings)]) {
+    checkZombieTimeout(settings, heartbeatMaxMs)
+  }
+}
+
+/**
+ * @throws ChokaqError OPTION_INVALID, ACTOR_INVALID (the owner), or QUEUE_LIMIT_INVALID where a zombie
+ *   timeout is below the heartbeats
+ */
 export function createRetryCore<Trx = never>(
   options: RetryCoreOptions,
   deps: RetryCoreDependencies<Trx>,
@@ -67,9 +110,7 @@ export function createRetryCore<Trx = never>(
   const { storage, registry, middleware, log } = deps
   const { metrics = uncounted, random = Math.random, now = () => performance.now() } = deps
   const { heartbeatMaxMs } = options
-  for (const { settings } of options.queueSettings ?? []) {
-    checkZombieTimeout(settings, heartbeatMaxMs)
-  }
+  checkOptions(options)
   const events = createCoreEvents(log)
   const parts = { storage, registry, middleware, metrics, events, log, random, now }
   const worker = createWorker(options, parts)
@@ -79,18 +120,18 @@ export function createRetryCore<Trx = never>(
   const rescuePass = createRescuePass(options, { storage, metrics, events, log, wake })
   let seeded = false
   const rescue = createUpkeepLoop({
-    name: 'rescue',
+    name: 'job rescue',
     intervalMs: rescueIntervalMs(options),
-    async pass(signal) {
+    async pass(signal, tried) {
       if (!seeded) await storage.seedQueues(options.queueSettings ?? [])
       seeded = true
-      await rescuePass(signal)
+      await rescuePass(signal, tried)
     },
     log,
     now,
   })
   const retention = createUpkeepLoop({
-    name: 'retention',
+    name: 'job retention',
     intervalMs: retentionIntervalMs,
     pass: createRetentionPass(options, storage),
     log,
@@ -100,10 +141,20 @@ export function createRetryCore<Trx = never>(
   return {
     queue: createJobQueue({ storage, registry, metrics, events, wake }),
     operator: createJobOperator({
-      ...{ storage, metrics, events, wake, cancelRequested, heartbeatMaxMs },
+      ...{ storage, registry, heartbeatMaxMs },
+      host: { metrics, events, wake, cancelRequested },
     }),
     events,
     worker,
+    loops: [
+      {
+        name: 'jobs',
+        intervalMs: options.pollIntervalMs,
+        lastTryAgeMs: () => worker.lastTryAgeMs(),
+      },
+      rescue,
+      retention,
+    ],
     start() {
       rescue.start()
       retention.start()

@@ -11,6 +11,7 @@ import { explainUnavailable } from '../postgres/unavailable.js'
 import { AppError } from '../errors.js'
 import { checkClocks } from './checks/clocks.js'
 import { checkGrants } from './checks/grants.js'
+import { checkJobs } from './checks/jobs.js'
 import { checkLockAddress } from './checks/lock-address.js'
 import { checkLocks } from './checks/locks.js'
 import { checkReferenceTables } from './checks/reference-tables.js'
@@ -34,6 +35,7 @@ const others: readonly (readonly [string, DatabaseCheck])[] = [
   ['clocks', checkClocks],
   ['transactions', (trx) => checkTransactions(trx, ageLimits)],
   ['rows', checkUnreachableRows],
+  ['jobs', checkJobs],
 ]
 
 const applicationName = 'chat-provision-retry doctor'

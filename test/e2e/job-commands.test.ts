@@ -15,10 +15,13 @@ beforeEach(async () => {
 const run = (...args: readonly string[]): Promise<CliResult> =>
   runCli(args, { DATABASE_URL: database().url })
 const who = ['--by', 'anna', '--reason', 'wrong filter']
+/** Of a requeue job. */
+const sound = (n: number): string =>
+  JSON.stringify({ filter: { poison: true }, by: 'anna', reason: `outage ${n}` })
 const json = (result: CliResult): unknown => JSON.parse(result.stdout)
 
 async function enqueue(): Promise<string> {
-  const job = { type: 'provision.requeue.v1', queue: 'default', payload: '{"n":1}' }
+  const job = { type: 'provision.requeue.v1', queue: 'default', payload: sound(1) }
   const [added] = await createPostgresStorage({ db: database().admin }).enqueue([job])
   if (added === undefined) throw new Error('nothing was enqueued')
   return added.id
@@ -39,7 +42,7 @@ describe('a job', () => {
     expect(await run('jobs', 'priority', id, '90', ...who)).toMatchObject({ exitCode: 0 })
     expect(json(await run('jobs', 'show', id.toLowerCase(), '--json'))).toMatchObject({
       priority: 90,
-      payload: '{"n":1}',
+      payload: sound(1),
       modifiedBy: 'anna',
     })
     const cancelled = await run('jobs', 'cancel', id, ...who)
@@ -47,11 +50,11 @@ describe('a job', () => {
     expect(json(await run('jobs', 'list', '--place', 'dlq', '--json'))).toMatchObject([
       { id, state: 'Cancelled' },
     ])
-    const again = ['jobs', 'resurrect', id, '--payload', '{"n":2}', '--tags', 'a,b', ...who]
+    const again = ['jobs', 'resurrect', id, '--payload', sound(2), '--tags', 'a,b', ...who]
     expect(await run(...again)).toMatchObject({ exitCode: 0 })
     expect(json(await run('jobs', 'show', id, '--json'))).toMatchObject({
       state: 'Pending',
-      payload: '{"n":2}',
+      payload: sound(2),
       tags: ['a', 'b'],
     })
     await run('jobs', 'cancel', id, ...who)
@@ -66,6 +69,21 @@ describe('a job', () => {
       { ...line, action: 'job-resurrect' },
     ])
     expect(json(await run('audit', 'list', '--action', 'job-cancel', '--json'))).toHaveLength(2)
+  })
+
+  it('is not resurrected with a payload that its type can not have: exit 2, nothing changed', async () => {
+    const id = await enqueue()
+    await run('jobs', 'cancel', id, ...who)
+    const unfit = JSON.stringify({ filter: { colour: 'red' }, by: 'anna', reason: 'x' })
+    const result = await run('jobs', 'resurrect', id, '--payload', unfit, ...who)
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toMatch(
+      /^error: The payload does not fit provision\.requeue\.v1, nothing was changed: filter: [^\n]+\n$/,
+    )
+    expect(json(await run('jobs', 'show', id, '--json'))).toMatchObject({
+      state: 'Cancelled',
+      payload: sound(1),
+    })
   })
 
   it('that can not be changed is refused with the reason, exit 1', async () => {

@@ -172,3 +172,22 @@ describe('rows that no selection can reach', () => {
     expect(findings['rows']?.found).toContain('55P03')
   })
 })
+
+describe('a durable job', () => {
+  it('that somebody has put into a second table is found', async () => {
+    const id = '01J0000000000000000000000A'
+    const findings = await examineWith(
+      `insert into chokaq.jobs_hot (id, queue, type, payload, priority)
+         values ('${id}', 'q', 't', '1', 1), ('01J0000000000000000000000B', 'q', 't', '1', 1);
+       insert into chokaq.jobs_dlq
+           (id, queue, type, payload, priority, state, attempts, tags, created_at, reason, details)
+         values ('${id}', 'q', 't', '1', 1, 4, 1, '{}', now(), 'Timeout', 'x')`,
+      'truncate chokaq.jobs_hot, chokaq.jobs_dlq',
+    )
+    expectOnly(findings, 'jobs')
+    expect(findings['jobs']).toMatchObject({
+      status: 'failed',
+      found: `1 in more than one table: job ${id}`,
+    })
+  })
+})

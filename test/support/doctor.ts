@@ -19,6 +19,7 @@ export const databaseChecks = [
   'clocks',
   'transactions',
   'rows',
+  'jobs',
 ] as const
 
 export function useDoctor(database: () => TestDatabase) {

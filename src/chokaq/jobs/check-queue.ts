@@ -18,7 +18,7 @@ export function checkQueueChanges(changes: QueueChanges): void {
  * @throws ChokaqError QUEUE_LIMIT_INVALID
  */
 export function checkZombieTimeout(
-  { zombieTimeoutMs }: QueueChanges,
+  { zombieTimeoutMs }: Pick<QueueChanges, 'zombieTimeoutMs'>,
   heartbeatMaxMs: number,
 ): void {
   if (typeof zombieTimeoutMs !== 'number' || zombieTimeoutMs > heartbeatMaxMs) return

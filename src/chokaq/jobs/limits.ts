@@ -19,6 +19,8 @@ export const limits = {
   detailsLength: 32_768,
   priority: { min: 0, max: 100, default: 10 },
   maxWorkers: { min: 1, max: 10_000 },
+  /** Of one fetch. */
+  fetchJobs: 10_000,
   /** 10 years in milliseconds: beyond it, a unit was mistaken. */
   delayMs: 315_360_000_000,
 } as const

@@ -3,8 +3,12 @@
  * which then acts at once instead of at its next poll or heartbeat.
  */
 
+import { ChokaqError } from '../errors.js'
+import { checkPayload } from '../jobs/check-job.js'
 import { checkQueueChanges, checkZombieTimeout } from '../jobs/check-queue.js'
 import type { CoreEvents, CoreMetrics } from '../ports.js'
+import type { JobRegistry } from '../registry/job-registry.js'
+import { readPayload } from '../registry/payload-schema.js'
 import type { JobStorage } from '../storage/job-storage.js'
 import type {
   BulkPreview,
@@ -24,7 +28,10 @@ export interface JobOperator {
     id: string,
     request: { readonly by: string; readonly reason: string },
   ): Promise<CancelResult>
-  /** @throws ChokaqError where an edit breaks a limit or is no JSON: nothing was changed */
+  /**
+   * @throws ChokaqError with nothing changed, where an edit breaks a limit or is no JSON;
+   *   PAYLOAD_INVALID where a payload does not fit the job's type
+   */
   resurrect(
     id: string,
     request: { readonly by: string; readonly edits?: JobEdits | undefined },
@@ -48,37 +55,58 @@ export interface JobOperator {
 
 export interface JobOperatorDependencies {
   readonly storage: Pick<JobStorage, keyof JobOperator | 'findJob'>
-  readonly metrics: CoreMetrics
-  readonly events: CoreEvents
+  /** Payloads of types that are not in it are left to the workers, which may be newer. */
+  readonly registry: Pick<JobRegistry, 'find'>
   /** Milliseconds: the longest heartbeat of the workers. */
   readonly heartbeatMaxMs: number
-  /** Of the worker in this process, if there is one. */
+  /** Absent where no worker lives in this process. */
+  readonly host?: JobOperatorHost
+}
+
+export interface JobOperatorHost {
+  readonly metrics: CoreMetrics
+  readonly events: CoreEvents
   readonly wake: () => void
   readonly cancelRequested: (jobId: string) => void
 }
 
 export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
-  const { storage, metrics, events, wake, cancelRequested, heartbeatMaxMs } = deps
+  const { storage, registry, heartbeatMaxMs, host } = deps
 
   const announce = async (id: string): Promise<void> => {
+    if (host === undefined) return
     const job = await storage.findJob(id)
     if (job === undefined) return
-    events.emit({ kind: 'job', id, queue: job.queue, state: job.state })
-    if (job.state === 'Cancelled') metrics.failed(job, 'Cancelled')
+    host.events.emit({ kind: 'job', id, queue: job.queue, state: job.state })
+    if (job.state === 'Cancelled') host.metrics.failed(job, 'Cancelled')
+  }
+
+  const checkEdit = async (id: string, payload: string): Promise<void> => {
+    checkPayload(payload)
+    const job = await storage.findJob(id)
+    const definition = job && registry.find(job.type)
+    if (definition === undefined) return
+    const checked = await readPayload(definition.schema, payload)
+    if (checked.ok) return
+    const why = checked.why.replaceAll('\n', '; ')
+    const text = `The payload does not fit ${definition.typeKey}, nothing was changed: ${why}`
+    throw new ChokaqError('PAYLOAD_INVALID', text)
   }
 
   return {
     async cancel(id, request) {
       const result = only(await storage.cancel([id], request))
-      if (result.outcome === 'requested') cancelRequested(id)
+      if (result.outcome === 'requested') host?.cancelRequested(id)
       if (result.outcome === 'cancelled' || result.outcome === 'requested') await announce(id)
       return result
     },
     async resurrect(id, request) {
+      const payload = request.edits?.payload
+      if (payload !== undefined) await checkEdit(id, payload)
       const result = only(await storage.resurrect([id], request))
       if (result.outcome === 'resurrected') {
         await announce(id)
-        wake()
+        host?.wake()
       }
       return result
     },
@@ -91,8 +119,8 @@ export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
     async applyBulk(request) {
       const result = await storage.applyBulk(request)
       if (result.affected > 0) {
-        events.emit({ kind: 'jobs' })
-        wake()
+        host?.events.emit({ kind: 'jobs' })
+        host?.wake()
       }
       return result
     },
@@ -100,8 +128,8 @@ export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
       checkQueueChanges(changes)
       checkZombieTimeout(changes, heartbeatMaxMs)
       const settings = await storage.changeQueue(name, changes, request)
-      events.emit({ kind: 'queue', queue: name })
-      wake()
+      host?.events.emit({ kind: 'queue', queue: name })
+      host?.wake()
       return settings
     },
   }

@@ -2,6 +2,7 @@
 
 import { ChokaqError } from '../errors.js'
 import { checkPriority, checkQueueName, checkTypeKey } from '../jobs/check-job.js'
+import { anyTime, checkBackoff, checkNumbers, someRuns, someTime } from '../jobs/check-options.js'
 import type { JobDefinition, JobDefinitionOptions, JobHandler } from './job-definition.js'
 import type { PayloadSchema } from './payload-schema.js'
 
@@ -10,7 +11,7 @@ export interface JobRegistry {
    * @param typeKey semantic and versioned, such as `provision.requeue.v1`: stored jobs are found by
    *   it, so it outlives the code. A payload that changes its shape gets a new version.
    * @throws ChokaqError TYPE_DUPLICATE where the key is taken; TYPE_INVALID, QUEUE_INVALID or
-   *   PRIORITY_OUT_OF_RANGE where a value breaks its limit
+   *   PRIORITY_OUT_OF_RANGE, OPTION_INVALID where a value breaks its limit
    */
   defineJob<Input, Output>(
     typeKey: string,
@@ -25,6 +26,8 @@ export interface JobRegistry {
   definitions(): readonly JobDefinition[]
 }
 
+const ranges = { maxAttempts: someRuns, maxAgeMs: anyTime, timeoutMs: someTime }
+
 export function createJobRegistry(): JobRegistry {
   const definitions = new Map<string, JobDefinition>()
   return {
@@ -32,6 +35,8 @@ export function createJobRegistry(): JobRegistry {
       checkTypeKey(typeKey)
       if (options.queue !== undefined) checkQueueName(options.queue)
       if (options.priority !== undefined) checkPriority(options.priority)
+      checkNumbers(options, ranges)
+      checkBackoff(options.backoff)
       if (definitions.has(typeKey)) {
         throw new ChokaqError(
           'TYPE_DUPLICATE',

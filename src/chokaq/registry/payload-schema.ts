@@ -26,10 +26,17 @@ export type CheckedPayload<T> =
   /** One line for each thing that is wrong; values are never quoted. */
   | { readonly ok: false; readonly why: string }
 
+/**
+ * Milliseconds until a schema that checks asynchronously is taken to hang. Each job that waits for its
+ * check holds a place that others could have, and few of them would be all that there are.
+ */
+const answerWithinMs = 10_000
+
 /** Checks a payload as it is stored: JSON text in, what the handler receives out. */
 export async function readPayload<T>(
   schema: PayloadSchema<unknown, T>,
   text: string,
+  limitMs = answerWithinMs,
 ): Promise<CheckedPayload<T>> {
   let value: unknown
   try {
@@ -39,12 +46,32 @@ export async function readPayload<T>(
     return { ok: false, why: 'it is not JSON' }
   }
   try {
-    const verdict = await schema['~standard'].validate(value)
+    const verdict = await inTime(schema['~standard'].validate(value), limitMs)
+    if (verdict === late) return { ok: false, why: `the schema gave no answer in ${limitMs} ms` }
     if (verdict.issues === undefined) return { ok: true, payload: verdict.value }
     return { ok: false, why: verdict.issues.map(describeIssue).join('\n') }
   } catch (error) {
     // A rule of the schema's that fails on a payload knows nothing of it; its message may quote it.
     return { ok: false, why: `the schema itself failed on it: ${whereItFailed(error)}` }
+  }
+}
+
+const late = Symbol('late')
+
+/** `late` where the time is up first; what comes then is heard by nobody. */
+async function inTime<T extends object>(
+  answer: T | Promise<T>,
+  ms: number,
+): Promise<T | typeof late> {
+  if (!('then' in answer)) return answer
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(() => resolve(late), ms)
+  })
+  try {
+    return await Promise.race([answer, tooLate])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

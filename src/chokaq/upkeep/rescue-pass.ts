@@ -5,6 +5,7 @@
 
 import type { CoreEvents, CoreLog, CoreMetrics } from '../ports.js'
 import type { MaintenancePort, RescuedJob } from '../storage/maintenance-port.js'
+import type { UpkeepPass } from './upkeep-loop.js'
 
 export interface RescueOptions {
   readonly fetchedTimeoutMs: number
@@ -32,16 +33,17 @@ export function rescueIntervalMs({ fetchedTimeoutMs, zombieTimeoutMs }: RescueOp
 export function createRescuePass(
   options: RescueOptions,
   { storage, metrics, events, log, wake }: RescueDependencies,
-): (signal: AbortSignal) => Promise<void> {
+): UpkeepPass {
   // Told once each: the storage refuses the same ones in every pass.
   let refusedBefore = new Set<string>()
 
   const about = ({ id, type, queue, owner }: RescuedJob) => ({ jobId: id, type, queue, owner })
 
-  return async (signal) => {
+  return async (signal, tried) => {
     const refusedNow = new Set<string>()
     let moved: number
     do {
+      tried()
       const { givenBack, zombies, refused } = await storage.rescue({ ...options, limit: batch })
       for (const job of givenBack) {
         log.warn({ event: 'job given back', ...about(job) }, 'job given back')

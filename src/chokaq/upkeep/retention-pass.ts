@@ -4,6 +4,7 @@
  */
 
 import type { MaintenancePort } from '../storage/maintenance-port.js'
+import type { UpkeepPass } from './upkeep-loop.js'
 
 export interface RetentionOptions {
   readonly archiveMs: number
@@ -21,11 +22,11 @@ export const retentionIntervalMs = 60_000
 export function createRetentionPass(
   { archiveMs }: RetentionOptions,
   storage: Pick<MaintenancePort, 'prune' | 'foldMetrics'>,
-): (signal: AbortSignal) => Promise<void> {
-  return async (signal) => {
+): UpkeepPass {
+  return async (signal, tried) => {
     const old = { place: 'archive', olderThanMs: archiveMs, limit: batch } as const
-    while (!signal.aborted && (await storage.prune(old)) >= batch);
+    while (!signal.aborted && (await storage.prune(old)) >= batch) tried()
     const counted = { olderThanMs: metricBucketsMs, limit: batch }
-    while (!signal.aborted && (await storage.foldMetrics(counted)) >= batch);
+    while (!signal.aborted && (await storage.foldMetrics(counted)) >= batch) tried()
   }
 }

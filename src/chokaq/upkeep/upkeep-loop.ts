@@ -8,16 +8,20 @@ export interface UpkeepLoop {
   start(): void
   /** Resolves when the pass under way has ended. */
   stop(): Promise<void>
-  /** Milliseconds since the last pass began; for liveness. */
+  readonly name: string
+  readonly intervalMs: number
+  /** Milliseconds since the last call of a pass to the storage; for liveness. */
   lastTryAgeMs(): number
 }
+
+export type UpkeepPass = (signal: AbortSignal, tried: () => void) => Promise<void>
 
 export interface UpkeepLoopOptions {
   /** For the log. */
   readonly name: string
   readonly intervalMs: number
-  /** Ends early where the signal aborts. */
-  readonly pass: (signal: AbortSignal) => Promise<void>
+  /** Ends early where the signal aborts, and says before each of its calls that it goes on. */
+  readonly pass: UpkeepPass
   readonly log: CoreLog
   readonly now: MonotonicClock
 }
@@ -28,12 +32,15 @@ export function createUpkeepLoop(options: UpkeepLoopOptions): UpkeepLoop {
   const { signal } = stopping
   let lastTryAt = now()
   let failing = false
+  const tried = (): void => {
+    lastTryAt = now()
+  }
 
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      lastTryAt = now()
+      tried()
       try {
-        await pass(signal)
+        await pass(signal, tried)
         failing = false
       } catch (error) {
         const about = { event: 'job upkeep failed', task: name, err: error }
@@ -46,6 +53,8 @@ export function createUpkeepLoop(options: UpkeepLoopOptions): UpkeepLoop {
 
   let looping: Promise<void> | undefined
   return {
+    name,
+    intervalMs,
     start() {
       if (!signal.aborted) looping ??= run()
     },

@@ -5,7 +5,8 @@ import type { FailureKind } from '../../../src/chokaq/kernel/failure.js'
 import { describeError } from '../../../src/telemetry/describe-error.js'
 import { RetryAfterError } from '../../../src/chokaq/worker/job-errors.js'
 import { waitFor } from '../../support/wait-for.js'
-import { anything, useCoreWorlds } from './core-world.js'
+import { readPayload } from '../../../src/chokaq/registry/payload-schema.js'
+import { anything, gate, useCoreWorlds } from './core-world.js'
 
 const createWorld = useCoreWorlds()
 
@@ -34,6 +35,27 @@ describe('a schema that fails itself', () => {
     await expect(core.queue.enqueue('bad.v1', {})).rejects.toMatchObject({
       code: 'PAYLOAD_INVALID',
     })
+  })
+})
+
+describe('a schema that never answers', () => {
+  it('is given up, and what it says later is heard by nobody', async () => {
+    const answer = (validate: () => unknown) =>
+      readPayload(
+        { '~standard': { version: 1, vendor: 'test', validate } } as unknown as typeof anything,
+        '{}',
+        20,
+      )
+    const why = 'the schema gave no answer in 20 ms'
+    expect(await answer(() => new Promise(() => undefined))).toEqual({ ok: false, why })
+    const { opened, open } = gate()
+    const failing = async (): Promise<never> => {
+      await opened
+      throw new Error('too late')
+    }
+    expect(await answer(failing)).toEqual({ ok: false, why })
+    open()
+    expect(await answer(() => Promise.resolve({ value: 5 }))).toEqual({ ok: true, payload: 5 })
   })
 })
 

@@ -9,6 +9,8 @@ import { anything, useCoreWorlds } from './core-world.js'
 const createWorld = useCoreWorlds()
 const ignore = (): void => undefined
 
+const backoff = { baseMs: 1, factor: 1, capMs: 1, jitter: 0 }
+
 describe('defining jobs', () => {
   it('refuses a key that is taken', () => {
     const { registry } = createWorld()
@@ -26,12 +28,71 @@ describe('defining jobs', () => {
     ['x'.repeat(limits.typeLength + 1), {}, 'TYPE_INVALID'],
     ['a.v1', { queue: 'no/slash' }, 'QUEUE_INVALID'],
     ['a.v1', { priority: 101 }, 'PRIORITY_OUT_OF_RANGE'],
+    ['a.v1', { maxAttempts: NaN }, 'OPTION_INVALID'],
+    ['a.v1', { maxAttempts: 0 }, 'OPTION_INVALID'],
+    ['a.v1', { maxAttempts: 1.5 }, 'OPTION_INVALID'],
+    ['a.v1', { maxAgeMs: NaN }, 'OPTION_INVALID'],
+    ['a.v1', { timeoutMs: NaN }, 'OPTION_INVALID'],
+    ['a.v1', { timeoutMs: 0 }, 'OPTION_INVALID'],
+    ['a.v1', { timeoutMs: '5s' as unknown as number }, 'OPTION_INVALID'],
+    ['a.v1', { backoff: { ...backoff, baseMs: 0 } }, 'OPTION_INVALID'],
+    ['a.v1', { backoff: { ...backoff, factor: NaN } }, 'OPTION_INVALID'],
+    ['a.v1', { backoff: { ...backoff, capMs: 0.5 } }, 'OPTION_INVALID'],
+    ['a.v1', { backoff: { ...backoff, jitter: 2 } }, 'OPTION_INVALID'],
   ])('refuses %j with %j as %s', (typeKey, options, code) => {
     const { registry } = createWorld()
     expect(() => registry.defineJob(typeKey, anything, ignore, options)).toThrow(
       expect.objectContaining({ code }),
     )
     expect(registry.definitions()).toEqual([])
+  })
+})
+
+describe('a core', () => {
+  it.each([
+    [{ maxAttempts: NaN }, 'OPTION_INVALID'],
+    [{ batchSize: 0 }, 'OPTION_INVALID'],
+    [{ concurrency: NaN }, 'OPTION_INVALID'],
+    [{ pollIntervalMs: NaN }, 'OPTION_INVALID'],
+    [{ heartbeatMinMs: 30 }, 'OPTION_INVALID'],
+    [{ zombieTimeoutMs: NaN }, 'OPTION_INVALID'],
+    [{ zombieTimeoutMs: 20 }, 'QUEUE_LIMIT_INVALID'],
+    [{ fetchedTimeoutMs: -1 }, 'OPTION_INVALID'],
+    [{ archiveMs: NaN }, 'OPTION_INVALID'],
+    [{ breaker: { failureThreshold: NaN, openMs: 1 } }, 'OPTION_INVALID'],
+    [{ breaker: { failureThreshold: 1, openMs: NaN } }, 'OPTION_INVALID'],
+    [{ backoff: { ...backoff, baseMs: NaN } }, 'OPTION_INVALID'],
+    [{ owner: '' }, 'ACTOR_INVALID'],
+  ])('with %j is refused as %s', (options, code) => {
+    expect(() => createWorld({ options })).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('may have no limit of age', () => {
+    const { registry } = createWorld({ options: { maxAgeMs: Infinity } })
+    const definition = registry.defineJob('a.v1', anything, ignore, { maxAgeMs: Infinity })
+    expect(definition.options.maxAgeMs).toBe(Infinity)
+  })
+})
+
+describe('resurrecting with another payload', () => {
+  it('is refused where the payload does not fit the type, and nothing is changed', async () => {
+    const { core, registry, storage } = createWorld()
+    registry.defineJob('a.v1', z.object({ n: z.number() }), ignore)
+    const { id } = await core.queue.enqueue('a.v1', { n: 1 })
+    const [other] = await storage.enqueue([{ type: 'gone.v1', queue: 'q', payload: '1' }])
+    const by = { by: 'ann', reason: 'x' }
+    await storage.cancel([id, other?.id ?? ''], by)
+    const resurrect = (jobId: string, payload: string) =>
+      core.operator.resurrect(jobId, { by: 'ann', edits: { payload } })
+    await expect(resurrect(id, '{"n":"2"}')).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      message: expect.stringMatching(/does not fit a\.v1, nothing was changed: n: .*/) as string,
+    })
+    await expect(resurrect(id, '{')).rejects.toMatchObject({ code: 'PAYLOAD_NOT_JSON' })
+    expect(await storage.findJob(id)).toMatchObject({ state: 'Cancelled', payload: '{"n":1}' })
+    expect(await resurrect(id, '{"n":2}')).toEqual({ outcome: 'resurrected' })
+    // What this process does not know, a newer worker may.
+    expect(await resurrect(other?.id ?? '', '2')).toEqual({ outcome: 'resurrected' })
   })
 })
 
