@@ -2,7 +2,7 @@
 
 import { AppError } from '../errors.js'
 import { logOutbox } from './outbox-log.js'
-import { publishDueEvents } from './publish-pass.js'
+import { createPublishPasses } from './publish-passes.js'
 import { takeTurn } from './relay-lock.js'
 import type { RelayDependencies, RelayOptions } from './relay-options.js'
 import { createTransportState } from './transport-state.js'
@@ -31,20 +31,22 @@ export async function drainOutbox(
     return { published: 0, failure: undefined }
   }
   const transport = createTransportState(dependencies)
-  const context = { ...options, ...dependencies, transport, db: turn.db, signal: turn.signal }
-  let published = 0
+  const { db, signal: over } = turn
+  const context = { ...options, ...dependencies, transport, db, signal: over }
+  const passes = createPublishPasses(context)
+  const endWith = async (reason: string | undefined): Promise<DrainResult> => {
+    await passes.settled()
+    const failure = reason === undefined ? undefined : brokerUnavailable(reason)
+    return { published: passes.published, failure }
+  }
   try {
     for (;;) {
-      const pass = await publishDueEvents(context)
-      published += pass.published
+      const selected = await passes.next()
       const failure = transport.failureFor(options.topic)
-      if (failure !== undefined) return { published, failure: brokerUnavailable(failure) }
-      if (pass.selected === 0) {
-        // Events of another topic, as a former OUTBOX_TOPIC, may be left: all but they are out.
-        const { failure: reason } = transport
-        return { published, failure: reason === undefined ? undefined : brokerUnavailable(reason) }
-      }
-      if (turn.signal.aborted) return { published, failure: brokerUnavailable('out of time') }
+      if (failure !== undefined) return await endWith(failure)
+      // Events of another topic, as a former OUTBOX_TOPIC, may be left: all but they are out.
+      if (selected === 0) return await endWith(transport.failure)
+      if (over.aborted) return await endWith('out of time')
     }
   } finally {
     await turn.release()

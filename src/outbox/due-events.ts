@@ -35,8 +35,14 @@ export interface DueEvent extends OutboxRow {
  */
 export async function selectDueEvents(
   db: Kysely<Database>,
-  options: { readonly limit: number; readonly exceptTopics: readonly string[] },
+  options: {
+    readonly limit: number
+    readonly exceptTopics: readonly string[]
+    /** Ids of events that are being sent just now. */
+    readonly underWay?: readonly string[]
+  },
 ): Promise<DueEvent[]> {
+  const { limit, exceptTopics, underWay = [] } = options
   const { rows } = await sql<Omit<DueEvent, 'occurred_at_ms'> & { occurred_at_ms: string | null }>`
     with due as (
     select
@@ -54,7 +60,8 @@ export async function selectDueEvents(
     where e.published_at is null and e.superseded_at is null
       and e.skipped_at is null and e.parked_at is null
       and e.next_attempt_at <= statement_timestamp()
-      and e.topic <> all (${options.exceptTopics}::text[])
+      and e.topic <> all (${exceptTopics}::text[])
+      and e.id <> all (${underWay}::uuid[])
       and not exists (
         select from messenger.outbox_events older
         where older.aggregate_id = e.aggregate_id and older.topic = e.topic and older.seq < e.seq
@@ -65,7 +72,7 @@ export async function selectDueEvents(
         offset 0
       )
     order by e.seq
-    limit ${options.limit}
+    limit ${limit}
     ),
     summed as (
       select due.*, sum(octet_length(payload)) over (order by place) as bytes from due

@@ -1,22 +1,26 @@
 /**
- * One pass of the relay: reads a batch of due events, sends it, and puts on record what came of it.
+ * One pass of the relay: takes a batch of due events, sends it, and puts on record what came of it.
  *
  * Nothing here is inside a transaction: each statement commits by itself, so no session is held
  * open while Kafka is waited for. Events that are acknowledged but not yet marked when the process
  * dies are sent again: at least once, and consumers drop by `ce_sequence`.
+ *
+ * While a batch is with the broker, the one before it is marked and the one behind it is read
+ * (`SessionWork` has these one after the other). The next send waits for the mark of the batch before
+ * the last, so no more than two batches are ever acknowledged and unmarked.
  */
 
-import type { Kysely } from 'kysely'
 import { backoffMs, type Random } from '../chokaq/kernel/backoff.js'
-import type { Database } from '../postgres/schema.js'
 import type { RelayMetrics } from '../telemetry/metric-ports.js'
 import { markFailed, withPublishSpan } from '../telemetry/tracing.js'
 import { markPublished, recordFailure } from './delivery-record.js'
-import { selectDueEvents, supersedeParked, type DueEvent } from './due-events.js'
-import { logOutbox, type OutboxLog } from './outbox-log.js'
-import { toOutgoingMessage, UnreadableEvent } from './outbox-message.js'
+import type { DueBatch, ReadContext } from './due-batch.js'
+import type { DueEvent } from './due-events.js'
+import { logOutbox } from './outbox-log.js'
+import { UnreadableEvent } from './outbox-message.js'
 import type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.js'
 import { inSendableBatches } from './sendable-batches.js'
+import type { SessionWork } from './session-work.js'
 import type { TransportState } from './transport-state.js'
 
 /**
@@ -26,23 +30,14 @@ import type { TransportState } from './transport-state.js'
  */
 const eventBackoff = { baseMs: 1_000, factor: 2, capMs: 60_000, jitter: 0.2 }
 
-export interface PassContext {
-  /** The lock's own session: a relay that has lost the lock can neither read nor mark. */
-  readonly db: Kysely<Database>
+export interface PassContext extends ReadContext {
   readonly publisher: Publisher
   readonly transport: TransportState
-  readonly batchSize: number
   readonly maxAttempts: number
   readonly metrics: RelayMetrics
-  readonly log: OutboxLog
   readonly random: Random
   /** Gives up the wait for an answer: the process is to end, or the lock is lost. */
   readonly signal: AbortSignal
-}
-
-export interface PassResult {
-  readonly selected: number
-  readonly published: number
 }
 
 interface Item {
@@ -52,43 +47,39 @@ interface Item {
 
 /** The state of one pass: deals whose event has not gone out, so that no later one of theirs does. */
 interface Pass extends PassContext {
+  readonly work: SessionWork
   readonly heldDeals: Set<string>
-  published: number
+  readonly onMarked: (events: number) => void
 }
 
-/** Sends one batch of what is due; the caller holds the relay's lock. */
-export async function publishDueEvents(context: PassContext): Promise<PassResult> {
-  const pass: Pass = { ...context, heldDeals: new Set(), published: 0 }
-  const rows = await selectDueEvents(pass.db, {
-    limit: pass.batchSize,
-    exceptTopics: pass.transport.closedTopics(),
-  })
-  if (rows.length > 0) await supersedeOlder(pass, rows)
+export interface PassEnd {
+  /** Every event was acknowledged; its mark may still be under way. */
+  readonly clean: boolean
+}
+
+/**
+ * Sends one batch; the caller holds the relay's lock.
+ *
+ * @param work what goes over the session, in turn; the marks are left in it
+ * @param onMarked told of each mark, when it is done
+ */
+export async function publishBatch(
+  batch: DueBatch,
+  context: PassContext,
+  work: SessionWork,
+  onMarked: (events: number) => void,
+): Promise<PassEnd> {
+  const pass: Pass = { ...context, work, heldDeals: new Set(), onMarked }
   const items: Item[] = []
-  for (const row of rows) {
-    const message = await readable(pass, row)
-    if (message !== undefined) items.push({ row, message })
+  for (const { row, message } of batch.events) {
+    if (pass.heldDeals.has(dealOf(row))) continue
+    if (message instanceof UnreadableEvent) await fail(pass, row, message.message)
+    else items.push({ row, message })
   }
-  for (const { topic, batch } of inSendableBatches(items)) await deliver(pass, topic, batch)
-  return { selected: rows.length, published: pass.published }
-}
-
-async function supersedeOlder(pass: Pass, rows: readonly DueEvent[]): Promise<void> {
-  const deals = [...new Set(rows.map((row) => row.aggregate_id))]
-  const superseded = await supersedeParked(pass.db, deals)
-  if (superseded > 0) logOutbox(pass.log, 'outbox superseded', { events: superseded })
-}
-
-/** The row's message, or undefined with the failure on record. */
-async function readable(pass: Pass, row: DueEvent): Promise<OutgoingMessage | undefined> {
-  if (pass.heldDeals.has(dealOf(row))) return undefined
-  try {
-    return toOutgoingMessage(row)
-  } catch (error) {
-    if (!(error instanceof UnreadableEvent)) throw error
-    await fail(pass, row, error.message)
-    return undefined
+  for (const { topic, batch: sendable } of inSendableBatches(items)) {
+    await deliver(pass, topic, sendable)
   }
+  return { clean: pass.heldDeals.size === 0 }
 }
 
 /** Sends the batch, in halves where it is refused as a whole, until the event at fault is alone. */
@@ -98,7 +89,9 @@ async function deliver(pass: Pass, topic: string, items: readonly Item[]): Promi
   if (first === undefined) return
   const outcome = await send(pass, topic, batch)
   if (outcome?.kind === 'published') {
-    await mark(pass, batch)
+    // Of the batch before and whatever else is under way: what can't be marked must not pile up.
+    await pass.work.done()
+    pass.work.begin(() => mark(pass, batch))
   } else if (outcome?.kind === 'rejected') {
     if (batch.length === 1) return fail(pass, first.row, outcome.reason)
     const half = Math.ceil(batch.length / 2)
@@ -135,7 +128,7 @@ async function mark(pass: Pass, batch: readonly Item[]): Promise<void> {
     batch.map(({ row }) => row.id),
   )
   const stale = batch.length - marked
-  pass.published += marked
+  pass.onMarked(marked)
   if (marked > 0) {
     pass.metrics.published(marked)
     logOutbox(pass.log, 'outbox published', { events: marked })
@@ -149,6 +142,7 @@ async function mark(pass: Pass, batch: readonly Item[]): Promise<void> {
 /** Spends an attempt of the event and holds back what its deal has behind it. */
 async function fail(pass: Pass, row: DueEvent, reason: string): Promise<void> {
   pass.heldDeals.add(dealOf(row))
+  await pass.work.done()
   const recorded = await recordFailure(pass.db, {
     id: row.id,
     reason,

@@ -9,7 +9,7 @@
  */
 
 import { logOutbox } from './outbox-log.js'
-import { publishDueEvents, type PassResult } from './publish-pass.js'
+import { createPublishPasses, type PublishPasses } from './publish-passes.js'
 import { proofAgeMs } from './publisher.js'
 import { takeTurn, type RelayTurn } from './relay-lock.js'
 import type { RelayDependencies, RelayOptions } from './relay-options.js'
@@ -38,6 +38,12 @@ interface Pause {
   readonly wakeable: boolean
 }
 
+/** The lock, and the passes under it. */
+interface Shift {
+  readonly turn: RelayTurn
+  readonly passes: PublishPasses
+}
+
 export class OutboxRelay {
   readonly #options: RelayOptions
   readonly #dependencies: RelayDependencies
@@ -46,7 +52,7 @@ export class OutboxRelay {
   readonly #giveUp = new AbortController()
   #role: RelayHealth['role'] = 'starting'
   #lastTryAt: number | undefined
-  #turn: RelayTurn | undefined
+  #shift: Shift | undefined
   #wakeable = false
   #databaseFailure: string | undefined
   #nextPruneAt = 0
@@ -93,7 +99,7 @@ export class OutboxRelay {
       if (this.#isStopping()) break
       await this.#pause.sleep(pause.ms)
     }
-    await this.#turn?.release()
+    await this.#endShift()
   }
 
   /** `#stopped` as a call, for the compiler believes that no one sets it while the loop awaits. */
@@ -106,16 +112,16 @@ export class OutboxRelay {
     const barredMs = this.#transport.retryInMs()
     if (barredMs > 0) return { ms: barredMs, wakeable: false }
     try {
-      const turn = await this.#holdTurn()
-      if (turn === undefined) {
+      const shift = await this.#holdTurn()
+      if (shift === undefined) {
         await this.#proveReach(this.#giveUp.signal)
         return { ms: standbyPollMs, wakeable: false }
       }
-      const pass = await this.#publish(turn)
-      if (pass.selected === 0) await this.#proveReach(turn.signal)
-      const moreToPrune = await this.#prune(turn)
+      const selected = await shift.passes.next()
+      if (selected === 0) await this.#proveReach(shift.turn.signal)
+      const moreToPrune = await this.#prune(shift)
       this.#databaseAnswers()
-      const idle = pass.selected === 0 && !moreToPrune
+      const idle = selected === 0 && !moreToPrune
       return { ms: idle ? this.#options.pollIntervalMs : 0, wakeable: true }
     } catch (error) {
       await this.#databaseFails(error)
@@ -123,15 +129,15 @@ export class OutboxRelay {
     }
   }
 
-  async #holdTurn(): Promise<RelayTurn | undefined> {
-    if (this.#turn?.isLost() === true) {
+  async #holdTurn(): Promise<Shift | undefined> {
+    if (this.#shift?.turn.isLost() === true) {
       logOutbox(this.#dependencies.log, 'outbox relay lost its lock', {})
-      this.#turn = undefined
+      this.#shift = undefined
     }
-    if (this.#turn !== undefined) return this.#turn
+    if (this.#shift !== undefined) return this.#shift
     const taken = await takeTurn(this.#options, this.#giveUp.signal)
     if ('db' in taken) {
-      this.#turn = taken
+      this.#shift = { turn: taken, passes: this.#passesUnder(taken) }
       this.#role = 'publisher'
       // A session that can be had, on a database that can't be used, is no news while that lasts.
       if (this.#databaseFailure === undefined)
@@ -140,17 +146,20 @@ export class OutboxRelay {
       this.#role = 'standby'
       logOutbox(this.#dependencies.log, 'outbox relay standby', { holder: taken.holder })
     }
-    return this.#turn
+    return this.#shift
   }
 
-  #publish(turn: RelayTurn): Promise<PassResult> {
-    return publishDueEvents({
-      ...this.#options,
-      ...this.#dependencies,
-      transport: this.#transport,
-      db: turn.db,
-      signal: turn.signal,
-    })
+  #passesUnder({ db, signal }: RelayTurn): PublishPasses {
+    const transport = this.#transport
+    return createPublishPasses({ ...this.#options, ...this.#dependencies, transport, db, signal })
+  }
+
+  /** What has been acknowledged is marked first, unless the session can't any more. */
+  async #endShift(): Promise<void> {
+    const shift = this.#shift
+    this.#shift = undefined
+    await shift?.passes.settled().catch(() => undefined)
+    await shift?.turn.release()
   }
 
   /** Readiness must tell of a broker that is away while there is nothing to send. */
@@ -162,8 +171,9 @@ export class OutboxRelay {
   }
 
   /** Deletes one batch of old events now and then; true when there may be more. */
-  async #prune(turn: RelayTurn): Promise<boolean> {
+  async #prune({ turn, passes }: Shift): Promise<boolean> {
     if (this.#dependencies.now() < this.#nextPruneAt) return false
+    await passes.settled()
     const deleted = await deleteSettledEvents(turn.db, this.#options.retentionMs)
     if (deleted > 0) logOutbox(this.#dependencies.log, 'outbox pruned', { events: deleted })
     const more = deleted === retentionBatchRows
@@ -173,10 +183,8 @@ export class OutboxRelay {
 
   /** A session that met any failure is given up: a new one is cheap, and in a known state. */
   async #databaseFails(error: unknown): Promise<void> {
-    const turn = this.#turn
-    this.#turn = undefined
     this.#role = 'starting'
-    await turn?.release()
+    await this.#endShift()
     const failure = error instanceof Error ? error.message : String(error)
     if (failure === this.#databaseFailure) return
     this.#databaseFailure = failure

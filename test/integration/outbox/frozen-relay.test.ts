@@ -10,8 +10,11 @@ import { appendEvent, isInSend, outboxState } from './relay-fixtures.js'
 
 const database = useTestDatabase()
 const topic = 'pin.messenger.deal-chat-status-changed.v1'
-/** One batch of far more bytes than a pipe and its reader's buffer hold. */
-const batch = 500
+/**
+ * One batch of far more bytes than a pipe and its reader's buffer hold; not a full one, behind which the
+ * relay would look for more while it sends.
+ */
+const batch = 499
 /** The lock of a frozen holder is freed after 15 s and two send deadlines; a standby looks every 5 s. */
 const takeOver = { timeoutMs: 60_000 }
 

@@ -80,7 +80,8 @@ describeWithKafka('behind one parked event', () => {
       // Twenty polls a second here, one in production; a loop that spins takes all of a processor.
       expect(cpuShare).toBeLessThan(0.25)
     }
-    // Dead entries stay in the index until it is vacuumed, some hundred to a page, and are passed over.
-    expect(await pagesOfIdlePoll()).toBeLessThan(100)
+    // Dead entries stay in the index until it is vacuumed, some hundred to a page, and are passed over,
+    // as soon as no snapshot is left that saw them alive: an analyze of the table may hold one.
+    await waitFor('idle polls of few pages', async () => (await pagesOfIdlePoll()) < 100)
   })
 })
