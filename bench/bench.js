@@ -2,7 +2,7 @@
  * Runs benches by name, one after the other, on servers that it starts itself:
  *
  *   node bench/bench.js provision relay      those two
- *   node bench/bench.js all                  all but the long ones
+ *   node bench/bench.js all                  all but the long ones, which are there in the short form
  *   … --short                                tiny, one round: do they still work?
  *   … --rounds 9 --set lanes=4               other sizes than a bench's own
  *   … --postgres URL --kafka HOST:PORT       on servers that are there (a database is made and dropped)
@@ -30,7 +30,7 @@ const { values: options, positionals } = parseArgs({
 })
 
 const names = positionals.includes('all')
-  ? Object.keys(benches).filter((name) => benches[name].long !== true)
+  ? Object.keys(benches).filter((name) => options.short || benches[name].long !== true)
   : positionals
 const unknown = names.filter((name) => !Object.hasOwn(benches, name))
 if (names.length === 0 || unknown.length > 0) {

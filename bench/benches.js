@@ -1,5 +1,15 @@
 /** All benches by name. The long ones run only when they are named. */
 
+import { crashGuard } from './crash-guard.js'
+import { growth } from './growth.js'
+import { provision } from './provision.js'
+import { relayLatency } from './relay-latency.js'
 import { relay } from './relay.js'
 
-export const benches = { relay }
+export const benches = {
+  provision,
+  relay,
+  'relay-latency': relayLatency,
+  growth,
+  'crash-guard': crashGuard,
+}

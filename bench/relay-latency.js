@@ -1,122 +1,98 @@
 /**
  * From an event's commit to Kafka's acknowledgement, for what this process wrote, beside a bare
- * kafkajs send in the same run; servers of its own. Prints a table, and JSON as the last line.
+ * kafkajs send in the same run.
  */
 
 import { randomUUID } from 'node:crypto'
-import { Kafka, Partitioners, logLevel } from 'kafkajs'
-import { startEmbeddedPostgres } from '../dist/demo/servers/embedded-postgres.js'
-import { startLocalKafka } from '../dist/demo/servers/local-kafka.js'
-import { appendDealChatStatusChanged } from '../dist/outbox/append-event.js'
-import { KafkaPublisher } from '../dist/outbox/kafka-publisher.js'
-import process from 'node:process'
 import { performance } from 'node:perf_hooks'
+import { relayParts } from '../dist/app.js'
+import { loadConfig } from '../dist/config/load-config.js'
+import { appendDealChatStatusChanged } from '../dist/outbox/append-event.js'
 import { OutboxRelay } from '../dist/outbox/relay.js'
-import { createDatabase } from '../dist/postgres/connect.js'
-import { migrateUp } from '../dist/postgres/migrator.js'
-import { createLogger } from '../dist/telemetry/logger.js'
+import { createMetrics } from '../dist/telemetry/metrics.js'
+import { interleave } from './frame/interleave.js'
+import { below } from './frame/report.js'
+import { unwrittenLog } from './frame/service-cycle.js'
+import { percentile, ratio } from './frame/statistics.js'
+import { connectProducer } from './relay/producers.js'
 
-/** A p99 of a thousand rests on ten values. */
-const measured = 1_000
-/** Connections, caches and the compiler; not counted. */
-const warmUp = 100
-const topic = 'bench.relay-latency'
-const log = createLogger({ level: 'silent' })
-const ignore = () => undefined
+const bare = 'bare kafkajs send'
+const ours = 'this relay'
 
-const postgres = await startEmbeddedPostgres()
-const kafka = await startLocalKafka()
-const db = createDatabase({
-  connectionString: postgres.url,
-  applicationName: 'bench',
-  max: 2,
-  onConnectionLost: ignore,
-})
-await migrateUp(db, ['service'])
-const client = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING })
-const admin = client.admin()
-await admin.connect()
-await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 3 }] })
-await admin.disconnect()
+export const relayLatency = {
+  /** A p99 of a thousand rests on ten values. */
+  full: { events: 1_000, rounds: 5 },
+  short: { events: 20, rounds: 1 },
 
-const rows = { 'bare kafkajs send': summary(await bareSends()), relay: summary(await relayed()) }
-await db.destroy()
-await kafka.stop()
-await postgres.stop()
-const table = Object.entries(rows).map(
-  ([name, { p50, p99 }]) =>
-    `${name.padEnd(20)} ${p50.toFixed(2).padStart(8)} ${p99.toFixed(2).padStart(8)}`,
-)
-process.stdout.write(`${'milliseconds'.padEnd(20)} ${'p50'.padStart(8)} ${'p99'.padStart(8)}\n`)
-process.stdout.write(`${table.join('\n')}\n${JSON.stringify({ events: measured, ...rows })}\n`)
+  async run({ servers, sizes }) {
+    const { url, db, drop } = await servers.database(['service'])
+    const topic = await servers.topic()
+    const runs = { [bare]: bareSends, [ours]: relayed }
+    const before = await topic.stored()
+    const times = await interleave(runs, sizes, (run) => run({ url, db, topic, ...sizes }))
+    const stored = (await topic.stored()) - before
+    const sent = 2 * (sizes.rounds + 1) * sizes.events
+    if (stored !== sent) throw new Error(`Kafka holds ${stored} messages, ${sent} were sent`)
+    await topic.drop()
+    await drop()
+    const at = (share) => (name) => times[name].map((round) => percentile(round, share))
+    const rows = Object.keys(times).flatMap((who) =>
+      [0.5, 0.99].map((share) => ({
+        who,
+        share: `p${100 * share}`,
+        'median of rounds': Number(percentile(at(share)(who), 0.5).toFixed(2)),
+        'each round': at(share)(who)
+          .map((ms) => ms.toFixed(1))
+          .join(' '),
+      })),
+    )
+    return {
+      tables: [{ title: 'milliseconds from commit to acknowledgement', rows }],
+      goals: [below('p99 beside a bare send', 3, ratio(at(0.99)(ours), at(0.99)(bare)))],
+    }
+  },
+}
 
 /** One at a time, as the relay sends them: what Kafka and kafkajs alone cost. */
-async function bareSends() {
-  const producer = client.producer({
-    idempotent: true,
-    maxInFlightRequests: 1,
-    createPartitioner: Partitioners.DefaultPartitioner,
-  })
-  await producer.connect()
+async function bareSends({ topic, events }) {
+  const producer = await connectProducer(topic.brokers)
   const times = []
-  for (let n = 0; n < warmUp + measured; n += 1) {
+  for (let n = 0; n < events; n += 1) {
     const key = randomUUID()
     const value = `{"DealId":"${key}","ChatId":null,"Status":"Failed","OccurredAt":"2026-01-02T03:04:05.678Z"}`
     const start = performance.now()
-    await producer.send({ topic, acks: -1, messages: [{ key, value }] })
+    await producer.send({ topic: topic.name, acks: -1, messages: [{ key, value }] })
     times.push(performance.now() - start)
   }
   await producer.disconnect()
-  return times.slice(warmUp)
+  return times
 }
 
 /** Each event committed, then the relay woken, as the job does; the next after its acknowledgement. */
-async function relayed() {
-  const inner = new KafkaPublisher({
-    kafka: {
-      brokers: kafka.brokers,
-      clientId: 'bench',
-      ssl: false,
-      sslCaFile: undefined,
-      sasl: undefined,
-    },
-    sendTimeoutMs: 15_000,
-    log,
-  })
+async function relayed({ url, db, topic, events }) {
+  const config = loadConfig(
+    { DATABASE_URL: url, KAFKA_BROKERS: topic.brokers.join(), OUTBOX_TOPIC: topic.name },
+    { database: true, kafka: true, http: false },
+  )
+  const metrics = createMetrics({ relay: 'kafka' })
+  const { options, dependencies } = relayParts(config, unwrittenLog(), metrics)
+  const { publisher } = dependencies
   let acknowledged
-  const publisher = {
+  const watched = {
     publish: async (to, messages, signal) => {
-      const outcome = await inner.publish(to, messages, signal)
+      const outcome = await publisher.publish(to, messages, signal)
       if (outcome.kind === 'published' && messages.length > 0) acknowledged?.()
       return outcome
     },
   }
-  const relay = new OutboxRelay(
-    {
-      connectionString: postgres.url,
-      applicationName: 'bench relay',
-      topic,
-      pollIntervalMs: 1_000,
-      batchSize: 500,
-      maxAttempts: 10,
-      sendTimeoutMs: 15_000,
-      retentionMs: 604_800_000,
-    },
-    {
-      publisher,
-      metrics: { published: ignore, staleMarks: ignore, parked: ignore },
-      log,
-      random: Math.random,
-      now: () => performance.now(),
-    },
-  )
+  const relay = new OutboxRelay(options, { ...dependencies, publisher: watched })
   relay.start()
   const times = []
-  for (let n = 0; n < warmUp + measured; n += 1) {
+  for (let n = 0; n < events; n += 1) {
     const acknowledgement = new Promise((resolve) => (acknowledged = resolve))
     await db.transaction().execute((trx) =>
       appendDealChatStatusChanged(trx, {
-        topic,
+        topic: topic.name,
         dealId: randomUUID(),
         chatId: null,
         status: 'Failed',
@@ -130,12 +106,6 @@ async function relayed() {
     times.push(performance.now() - committed)
   }
   await relay.stop()
-  await inner.close()
-  return times.slice(warmUp)
-}
-
-function summary(times) {
-  const sorted = [...times].sort((a, b) => a - b)
-  const at = (share) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
-  return { p50: at(0.5), p99: at(0.99) }
+  await publisher.close()
+  return times
 }

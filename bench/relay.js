@@ -4,15 +4,14 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { relayParts } from '../dist/app.js'
 import { loadConfig } from '../dist/config/load-config.js'
 import { OutboxRelay } from '../dist/outbox/relay.js'
-import { createLogger } from '../dist/telemetry/logger.js'
 import { createMetrics } from '../dist/telemetry/metrics.js'
 import { interleave } from './frame/interleave.js'
 import { atLeast, rankedRows } from './frame/report.js'
+import { unwrittenLog } from './frame/service-cycle.js'
 import * as statistics from './frame/statistics.js'
 import { checkPublished, checkStored, seedEvents } from './relay/events.js'
 import { bareProducer, plainLoop } from './relay/producers.js'
@@ -62,17 +61,13 @@ export const relay = {
 }
 
 /** Composed by the same function as in `serve`; a lock, connections and a wake like there. */
-export async function serviceRelay({ url, topic, events, seed }) {
+async function serviceRelay({ url, topic, events, seed }) {
   const config = loadConfig(
     { DATABASE_URL: url, KAFKA_BROKERS: topic.brokers.join(), OUTBOX_TOPIC: topic.name },
     { database: true, kafka: true, http: false },
   )
-  const log = createLogger({
-    level: 'info',
-    destination: new Writable({ write: (_line, _encoding, done) => done() }),
-  })
   const metrics = createMetrics({ relay: 'kafka' })
-  const { options, dependencies } = relayParts(config, log, metrics)
+  const { options, dependencies } = relayParts(config, unwrittenLog(), metrics)
   let published = 0
   let tell
   const all = new Promise((resolve) => (tell = resolve))

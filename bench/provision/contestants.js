@@ -2,14 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { Writable } from 'node:stream'
 import { makeWorkerUtils, run } from 'graphile-worker'
 import pg from 'pg'
 import PgBoss from 'pg-boss'
-import { createRetryJob } from '../../dist/app.js'
-import { loadConfig } from '../../dist/config/load-config.js'
-import { createLogger } from '../../dist/telemetry/logger.js'
-import { createMetrics } from '../../dist/telemetry/metrics.js'
+import { startJob, timedCycle } from '../frame/service-cycle.js'
 import { provisionBare } from './one-statement.js'
 
 const ignore = () => undefined
@@ -47,24 +43,10 @@ async function bareLoop(url, lanes) {
   return ms
 }
 
-/** One cycle as `serve` runs it: run lock, run record, guards, careful mode's look, logs, metrics. */
 async function service(url, lanes, rows) {
-  const config = loadConfig(
-    { DATABASE_URL: url, OUTBOX_RELAY: 'off', CHAT_PROVISION_RETRY_CONCURRENCY: String(lanes) },
-    { database: true, kafka: false, http: false },
-  )
-  const log = createLogger({
-    level: 'info',
-    destination: new Writable({ write: (_line, _encoding, done) => done() }),
-  })
-  const job = createRetryJob(config, log, createMetrics({ relay: 'off' }), ignore)
-  await job.prepare()
-  let summary
-  const ms = await timed(
-    async () => (summary = await job.runCycle(new globalThis.AbortController().signal)),
-  )
+  const job = await startJob(url, { CHAT_PROVISION_RETRY_CONCURRENCY: String(lanes) })
+  const ms = await timedCycle(job, rows)
   await job.close()
-  if (summary.provisioned !== rows) throw new Error(`one cycle did ${JSON.stringify(summary)}`)
   return ms
 }
 

@@ -7,21 +7,22 @@ const history = 10_000
 
 export async function seedEvents(db, topic, events) {
   await sql`truncate messenger.outbox_events`.execute(db)
-  await insertEvents(db, topic, history)
-  await sql`update messenger.outbox_events set published_at = now()`.execute(db)
+  await insertEvents(db, topic, history, sql`now()`)
   await sql`vacuum analyze messenger.outbox_events`.execute(db)
   await sql`checkpoint`.execute(db)
   await insertEvents(db, topic, events)
 }
 
 /** As append-event.ts writes them, each of a deal of its own. */
-async function insertEvents(db, topic, events) {
+async function insertEvents(db, topic, events, publishedAt = sql`null`) {
   await sql`
     insert into messenger.outbox_events
-      (id, aggregate_type, aggregate_id, type, topic, contract_version, payload, correlation_id)
+      (id, aggregate_type, aggregate_id, type, topic, contract_version, payload, correlation_id,
+       published_at)
     select gen_random_uuid(), 'DealChatProvision', deal, 'DealChatStatusChanged', ${topic}, 1,
       concat('{"DealId":"', deal, '","ChatId":"', gen_random_uuid(),
-        '","Status":"Ready","OccurredAt":"2026-01-02T03:04:05.678Z"}')::json, run
+        '","Status":"Ready","OccurredAt":"2026-01-02T03:04:05.678Z"}')::json, run,
+      ${publishedAt}
     from (select gen_random_uuid() as deal, gen_random_uuid() as run
           from generate_series(1, ${events}::int)) drawn
   `.execute(db)

@@ -45,16 +45,26 @@ export async function retryInPlace(
 ): Promise<AttemptOutcome> {
   let contentions = 0
   let losses = 0
+  // A session lets go of its row a moment after it has told of its end: a row that is found locked just
+  // after it is looked at again, or the attempt that ended the session would never be counted.
+  const pastOwnLock = async (step: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> => {
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await step()
+      const mayBeOwn = outcome.kind === 'skipped' && losses > 0
+      if (!mayBeOwn || tries >= contentionTries || !context.mayGoOn()) return outcome
+      await pause(contentionPauseMs * 2 ** tries)
+    }
+  }
   for (;;) {
     try {
-      return await work()
+      return await pastOwnLock(work)
     } catch (error) {
       const failure = classifyRowFailure(error)
       if (failure.class === 'infrastructure') {
         if (!(await context.probe())) return { kind: 'untouched', infrastructure: true, error }
         losses += 1
         if (losses >= sessionLosses)
-          return record({ class: 'contention', code: failure.code }, error)
+          return pastOwnLock(() => record({ class: 'contention', code: failure.code }, error))
       } else if (failure.class === 'contention') {
         contentions += 1
         if (contentions >= contentionTries) return record(failure, error)

@@ -189,3 +189,54 @@ describe('one failure after another', () => {
     expect(seen.recorded).toEqual([{ failure: { class: 'constraint', code: '23514' }, error: own }])
   })
 })
+
+describe('a row that is found locked', () => {
+  const skipped: AttemptOutcome = { kind: 'skipped' }
+  const recorded: AttemptOutcome = {
+    kind: 'retried',
+    failure: { class: 'contention', code: '57P01' },
+    attempts: 1,
+  }
+
+  /** Each step throws its error or gives its outcome, in this order. */
+  async function walk(
+    work: readonly (AttemptOutcome | Error)[],
+    record: readonly AttemptOutcome[] = [],
+  ) {
+    const steps = [...work]
+    const records = [...record]
+    const ended = retryInPlace(
+      { random: () => 0, mayGoOn: () => true, probe: () => Promise.resolve(true) },
+      () => {
+        const step = steps.shift()
+        return step instanceof Error ? Promise.reject(step) : Promise.resolve(step ?? provisioned)
+      },
+      () => Promise.resolve(records.shift() ?? recorded),
+    )
+    await vi.runAllTimersAsync()
+    return { outcome: await ended, left: steps.length + records.length }
+  }
+
+  it('is left to whoever holds it', async () => {
+    expect(await walk([skipped, provisioned])).toEqual({ outcome: skipped, left: 1 })
+  })
+
+  it('is tried again just after its session ended, for that may hold it a moment longer', async () => {
+    expect(await walk([sessionEnded, skipped, skipped, provisioned])).toEqual({
+      outcome: provisioned,
+      left: 0,
+    })
+    expect(await walk([sessionEnded, sessionEnded], [skipped, recorded])).toEqual({
+      outcome: recorded,
+      left: 0,
+    })
+  })
+
+  it('is left in the end where it stays locked', async () => {
+    const locked = times(4, skipped)
+    expect(await walk([sessionEnded, ...locked, provisioned])).toEqual({
+      outcome: skipped,
+      left: 1,
+    })
+  })
+})
