@@ -48,6 +48,18 @@ export default tseslint.config(
     ...tseslint.configs.disableTypeChecked,
   },
   {
+    // What runs in a browser, as it is.
+    files: ['src/http/deck/assets/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          ...['document', 'location', 'fetch', 'addEventListener', 'setTimeout', 'clearTimeout'],
+          ...['DOMParser', 'EventSource'],
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['**/*.cjs'],
     languageOptions: { sourceType: 'commonjs', globals: { module: 'writable' } },
   },

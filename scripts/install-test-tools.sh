@@ -9,6 +9,7 @@ tools=(
   'command -v pgbouncer|pgbouncer'
   'command -v promtool && command -v prometheus|prometheus'
   'python3 -c "import ensurepip, venv"|python3-venv'
+  'command -v chromium|chromium'
 )
 
 # Debian keeps servers in sbin, which an ordinary user's PATH may lack.

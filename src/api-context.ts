@@ -3,6 +3,8 @@
 import type { Config } from './config/config.js'
 import type { DurableJobs } from './durable-jobs.js'
 import type { ApiContext } from './http/api/context.js'
+import { createSummaryLook } from './http/api/summary-look.js'
+import { createSessions } from './http/session.js'
 import { createOperatorContext } from './operator-context.js'
 import { createDatabase } from './postgres/connect.js'
 import type { Logger } from './telemetry/logger.js'
@@ -43,6 +45,8 @@ export function createApiParts({
       db,
       operator: createOperatorContext(db, config, onEventWritten),
       jobs: { queue, moves, events, registry: jobs.registry },
+      summary: createSummaryLook({ db, config, now }),
+      sessions: createSessions(config.deck),
       log,
       now,
     },

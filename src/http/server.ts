@@ -1,5 +1,6 @@
-/** The HTTP side: health, readiness and metrics, open to all, and the API for those who may. */
+/** The HTTP side: health, readiness and metrics, open to all, the API and The Deck for those who may. */
 
+import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.js'
@@ -7,6 +8,7 @@ import type { Logger } from '../telemetry/logger.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import { addApi, type ApiLimits } from './api/api.js'
 import type { ApiContext } from './api/context.js'
+import { addDeck } from './deck/deck.js'
 import { explainListenFailure } from './listen-failure.js'
 import { stalledLoops, type WatchedLoop } from './liveness.js'
 import { problem, problemOfError } from './problem-of-error.js'
@@ -100,7 +102,7 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   })
   app.addHook('onSend', async (_request, reply) => {
-    void reply.header('cache-control', 'no-store')
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
 
   app.get('/healthz', (_request, reply) => {
@@ -131,7 +133,10 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     log.error({ event: 'http failed', method: request.method, route, err: error }, 'http failed')
     return sendProblem(reply, known ?? fault)
   })
-  if (api !== undefined) await addApi(app, api, limits)
+  if (api === undefined) return app
+  await app.register(cookie)
+  await addApi(app, api, limits)
+  await addDeck(app, { ...api, readiness }, limits)
   return app
 }
 

@@ -1,13 +1,13 @@
 /** `/api/v1`: who may, how often, in which form; what each path does is in its own file. */
 
-import type { AddressInfo } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { problem } from '../problem-of-error.js'
 import { sendProblem, type Problem } from '../problem.js'
-import { createAccess, refuseWrite } from './access.js'
+import { sessionCookie } from '../session.js'
+import { addressesOf, createAccess, refuseWrite, type Caller } from './access.js'
 import { addBulkRoutes } from './bulk-routes.js'
 import type { ApiContext, ApiServer } from './context.js'
 import { documentOptions } from './document.js'
@@ -81,14 +81,17 @@ function limitChanges(app: ApiServer, { changesPerMinute }: ApiLimits): void {
 }
 
 /** After the rate limit, so that guessing tokens is counted; before a body is read. */
-function addAccess(app: ApiServer, { config }: ApiContext): void {
+function addAccess(app: ApiServer, { config, sessions }: ApiContext): void {
   const access = createAccess({
+    what: 'The API',
     tokens: config.deck,
-    boundTo: () => app.addresses().map(addressOf),
+    sessions,
+    boundTo: () => addressesOf(app),
   })
   app.decorateRequest('caller')
   app.addHook('preParsing', async (request, reply) => {
-    const answer = access(request.headers)
+    const { headers, cookies } = request
+    const answer = access({ headers, cookie: cookies[sessionCookie] })
     if ('refusal' in answer) {
       if (answer.challenge !== undefined) void reply.header('www-authenticate', answer.challenge)
       return sendProblem(reply, answer.refusal)
@@ -100,14 +103,18 @@ function addAccess(app: ApiServer, { config }: ApiContext): void {
       return sendProblem(reply.header('allow', allow), problem(405, detail))
     }
     if (!isChange(request.method)) return undefined
-    const refusal = refuseWrite(answer.caller, config.deck) ?? refuseContentType(request)
+    const refusal =
+      refuseWrite(answer.caller, config.deck) ??
+      refuseSession(answer.caller) ??
+      refuseContentType(request)
     return refusal && sendProblem(reply, refusal)
   })
 }
 
-/** A server listens at an address here; only a socket's file has none, and the API is off there. */
-function addressOf(bound: AddressInfo | string): string {
-  return typeof bound === 'string' ? bound : bound.address
+/** What a browser sends by itself with each request must not be enough to change anything (CSRF). */
+function refuseSession({ session }: Caller): Problem | undefined {
+  if (session === undefined) return undefined
+  return problem(403, 'A session only reads here: change by the forms of The Deck, or by a token.')
 }
 
 function isChange(method: string): boolean {

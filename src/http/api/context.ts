@@ -15,6 +15,8 @@ import type { JobMoves } from '../../operations/act-on-jobs.js'
 import type { ReconcileContext } from '../../operations/mend-deal.js'
 import type { Database } from '../../postgres/schema.js'
 import type { Logger } from '../../telemetry/logger.js'
+import type { Sessions } from '../session.js'
+import type { Summary } from './schemas/action-answers.js'
 
 export interface ApiContext {
   readonly config: Config
@@ -28,6 +30,10 @@ export interface ApiContext {
     readonly events: CoreEvents
     readonly registry: Pick<JobRegistry, 'definitions'>
   }
+  /** One for all who ask. @throws AppError DATABASE_UNAVAILABLE where nothing is known yet */
+  readonly summary: () => Promise<Summary>
+  /** Of browsers, which The Deck gives and the stream of events takes. */
+  readonly sessions: Sessions
   readonly log: Logger
   /** Monotonic milliseconds. */
   readonly now: () => number

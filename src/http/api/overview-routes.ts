@@ -3,10 +3,8 @@
 import type { ApiContext, ApiServer } from './context.js'
 import { routeSchema } from './route-schema.js'
 import { settings, summary } from './schemas/action-answers.js'
-import { createSummaryLook } from './summary-look.js'
 
 export function addOverviewRoutes(app: ApiServer, context: ApiContext): void {
-  const look = createSummaryLook(context)
   app.get(
     '/summary',
     {
@@ -18,7 +16,7 @@ export function addOverviewRoutes(app: ApiServer, context: ApiContext): void {
         answers: { 200: { about: 'The summary.', schema: summary } },
       }),
     },
-    () => look(),
+    () => context.summary(),
   )
 
   app.get(

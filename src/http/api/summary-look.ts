@@ -26,7 +26,9 @@ type Seen = Omit<Summary, 'ageSeconds' | 'isCurrent'>
  *
  * @throws AppError DATABASE_UNAVAILABLE where there are none yet
  */
-export function createSummaryLook(context: ApiContext): () => Promise<Summary> {
+export function createSummaryLook(
+  context: Pick<ApiContext, 'db' | 'config' | 'now'>,
+): () => Promise<Summary> {
   const { db, now } = context
   let last: { readonly seen: Seen; readonly at: number } | undefined
   const look = createCachedLook({
@@ -47,7 +49,10 @@ export function createSummaryLook(context: ApiContext): () => Promise<Summary> {
   }
 }
 
-async function readSummary(trx: Transaction<Database>, { config }: ApiContext): Promise<Seen> {
+async function readSummary(
+  trx: Transaction<Database>,
+  { config }: Pick<ApiContext, 'config'>,
+): Promise<Seen> {
   const { retry, outbox } = config
   const values = await readDatabaseValues(trx, retry, outbox.relay)
   const stuck = await countStuck(trx, retry.stuckProvisioningAfterMs)

@@ -3,11 +3,10 @@
  * been read, and so never ends a change.
  */
 
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { longestTimerMs } from '../../timers.js'
 import { problem } from '../problem-of-error.js'
-import { sendProblem } from '../problem.js'
-import type { ApiServer } from './context.js'
+import { sendProblem, type Problem } from '../problem.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,7 +22,11 @@ const tooLong =
   'It took too long and was given up; what was done until then stays done. ' +
   'Look at /readyz, then send the same again: it goes on from there.'
 
-export function addTimeLimit(app: ApiServer): void {
+/** @param refuse tells whoever waits that it was given up */
+export function addTimeLimit(
+  app: Pick<FastifyInstance, 'addHook' | 'decorateRequest'>,
+  refuse: (reply: FastifyReply, problem: Problem, request: FastifyRequest) => unknown = sendProblem,
+): void {
   app.decorateRequest('abandoned')
   app.addHook('onRequest', (request, reply, done) => {
     const { timeoutMs = usualTimeoutMs } = request.routeOptions.config
@@ -31,7 +34,7 @@ export function addTimeLimit(app: ApiServer): void {
     request.setDecorator('abandoned', abandoned.signal)
     const giveUp = (): void => {
       abandoned.abort()
-      if (!reply.sent) sendProblem(reply, problem(503, tooLong))
+      if (!reply.sent) refuse(reply, problem(503, tooLong), request)
     }
     const timer = timeoutMs <= longestTimerMs ? setTimeout(giveUp, timeoutMs) : undefined
     reply.raw.once('close', () => {

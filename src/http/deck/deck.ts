@@ -1,0 +1,82 @@
+/**
+ * `/deck`: the page on-call looks at. Rendered here, readable without script, live by the stream of
+ * events. It uses the readers and actions of `operations` as the API does.
+ *
+ * A page: a file in `pages/` with a function that adds its routes, called below, made of `parts/`; a line
+ * in `sections.ts` where the navigation leads to it. A list is a filter bar, a pager and a table, as in
+ * `pages/provisions.tsx`. An action: `addAction` with what it reads, shows and does, as in
+ * `pages/requeue.tsx`. What the visitor may do, forms' tokens and expired sessions are seen to by
+ * `gate.tsx` for every route, errors by `pages/error.tsx`. Text is escaped where an element says `safe`,
+ * and `npm run escaping` refuses any that doesn't. No inline script or style: the policy forbids it.
+ */
+
+import formBody from '@fastify/formbody'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance } from 'fastify'
+import type { ApiLimits } from '../api/api.js'
+import { addTimeLimit } from '../api/time-limit.js'
+import { problem, problemOfError } from '../problem-of-error.js'
+import { addAssets } from './assets.js'
+import type { DeckContext } from './context.js'
+import { addGate } from './gate.js'
+import { sendErrorPage } from './pages/error.js'
+import { addLogin } from './pages/login.js'
+import { addOverviewPage } from './pages/overview.js'
+import { addProvisionsPage } from './pages/provisions.js'
+import { addRequeue } from './pages/requeue.js'
+import { addRunsPage } from './pages/runs.js'
+import { addSettingsPage } from './pages/settings.js'
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  ...["script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
+  ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
+].join('; ')
+
+/** As the API has by default: a page that reads anew once a second, in a few windows. */
+const usualReadsPerMinute = 1_200
+
+export async function addDeck(
+  root: FastifyInstance,
+  deck: DeckContext,
+  { readsPerMinute }: Pick<ApiLimits, 'readsPerMinute'> = { readsPerMinute: usualReadsPerMinute },
+): Promise<void> {
+  await root.register(
+    async (app) => {
+      app.addHook('onRequest', async (_request, reply) => {
+        void reply.header('content-security-policy', contentSecurityPolicy)
+        // Without any referrer, browsers would not say where a form comes from.
+        void reply.header('referrer-policy', 'same-origin')
+      })
+      await app.register(formBody)
+      await app.register(rateLimit, { max: readsPerMinute, timeWindow: '1 minute' })
+      addTimeLimit(app, (reply, late, request) => sendErrorPage(request, reply, late))
+      addErrors(app, deck)
+      addGate(app, deck)
+      await addAssets(app)
+      addLogin(app, deck)
+      addOverviewPage(app, deck)
+      addProvisionsPage(app, deck)
+      addRequeue(app, deck)
+      addRunsPage(app, deck)
+      addSettingsPage(app, deck)
+    },
+    { prefix: '/deck' },
+  )
+}
+
+function addErrors(app: FastifyInstance, { log }: Pick<DeckContext, 'log'>): void {
+  app.setNotFoundHandler((request, reply) =>
+    sendErrorPage(request, reply, problem(404, 'There is no such page.')),
+  )
+  app.setErrorHandler((error, request, reply) => {
+    const known = problemOfError(error)
+    if (known === undefined || known.status >= 500) {
+      const { method, routeOptions } = request
+      const fields = { event: 'http failed', method, route: routeOptions.url, err: error }
+      log.error(fields, 'http failed')
+    }
+    const detail = 'This is a fault of the service; its log says more.'
+    return sendErrorPage(request, reply, known ?? { status: 500, title: 'Internal error', detail })
+  })
+}

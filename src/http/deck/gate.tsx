@@ -1,0 +1,98 @@
+/**
+ * Who gets into The Deck, and whose forms are taken. A browser that may not is led to the login and
+ * back; what it had sent is carried along, so that nothing typed is lost.
+ */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressesOf, createAccess, hasTokens, refuseWrite, type Caller } from '../api/access.js'
+import { problem } from '../problem-of-error.js'
+import { sessionCookie } from '../session.js'
+import type { DeckContext, DeckServer, Visitor } from './context.js'
+import { cookieOptions } from './cookie-options.js'
+import {
+  formTokenField,
+  formTokenOf,
+  isFormToken,
+  isFromElsewhere,
+  newVisitorSecret,
+  visitorCookie,
+} from './form-token.js'
+import { loginHref } from './next-path.js'
+import { sendErrorPage } from './pages/error.js'
+import { sendLogin } from './pages/login.js'
+import { sendResume } from './pages/resume.js'
+import { visitorIfAny } from './send-page.js'
+import { one, valuesOf, without } from './values.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of The Deck: shown to whoever asks, such as the login itself. */
+    readonly isPublic?: boolean
+  }
+}
+
+export function addGate(app: DeckServer, { config, sessions }: DeckContext): void {
+  const tokens = config.deck
+  const access = createAccess({
+    ...{ what: 'The Deck', tokens, sessions },
+    boundTo: () => addressesOf(app),
+  })
+  const letIn = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
+    const visitor: Visitor = {
+      caller,
+      canChange: refuseWrite(caller, tokens) === undefined,
+      hasLogin: hasTokens(tokens),
+      formToken: formTokenOf(secretOf(request, reply, caller)),
+    }
+    request.setDecorator('visitor', visitor)
+  }
+
+  app.decorateRequest('visitor')
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.is404 || request.routeOptions.config.isPublic === true) return undefined
+    const { headers, cookies } = request
+    if (isChange(request) && isFromElsewhere(headers)) {
+      return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
+    }
+    const answer = access({ headers, cookie: cookies[sessionCookie] })
+    if ('caller' in answer) {
+      letIn(request, reply, answer.caller)
+      const refusal = isChange(request) ? refuseWrite(answer.caller, tokens) : undefined
+      return refusal && sendErrorPage(request, reply, refusal)
+    }
+    if (answer.challenge === undefined) return sendErrorPage(request, reply, answer.refusal)
+    // A form is read first: what it holds goes along.
+    return isChange(request) ? undefined : reply.redirect(loginHref(request.url), 303)
+  })
+  app.addHook('preHandler', async (request, reply) => {
+    if (!isChange(request) || request.routeOptions.config.isPublic === true) return undefined
+    const visitor = visitorIfAny(request)
+    const carried = without(valuesOf(request.body), [formTokenField])
+    if (visitor === undefined) {
+      const fault = 'Your session has ended. Log in again: what you have typed is kept.'
+      return sendLogin(request, reply, { status: 401, next: request.url, carried, fault })
+    }
+    const given = one(valuesOf(request.body), formTokenField)
+    if (isFormToken(given, visitor.formToken)) return undefined
+    return sendResume(request, reply, {
+      status: 403,
+      formToken: visitor.formToken,
+      next: request.url,
+      carried,
+    })
+  })
+}
+
+function isChange({ method }: FastifyRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
+
+/** What no other page knows: the session's cookie, or one made for whoever needs no session. */
+function secretOf(request: FastifyRequest, reply: FastifyReply, { session }: Caller): string {
+  const name = session === undefined ? visitorCookie : sessionCookie
+  const known = request.cookies[name]
+  if (known !== undefined && known.length >= 43) return known
+  const secret = newVisitorSecret()
+  void reply.setCookie(visitorCookie, secret, cookieOptions(request))
+  return secret
+}

@@ -1,0 +1,72 @@
+/** The page that asks before something is done. */
+
+import type { Visitor } from '../context.js'
+import type { Values } from '../values.js'
+import { Fault, FormToken, HiddenValues, ReasonField } from './form.js'
+
+export interface ActionView {
+  /** What would be done to what, as the database has it now. */
+  readonly preview: () => JSX.Element
+  /** Whoever confirms types this; for what means many rows, or can't be taken back. */
+  readonly typed?: string
+  /** Nothing is left to confirm. */
+  readonly isVoid?: boolean
+}
+
+export interface ActionFormProps {
+  readonly title: string
+  readonly effect: string
+  readonly view: ActionView
+  readonly path: string
+  readonly visitor: Visitor
+  readonly carried: Values
+  readonly reason: string
+  readonly typed: string
+  readonly fields: (() => JSX.Element) | undefined
+  readonly fault: string | undefined
+  readonly back: string
+}
+
+export function ActionForm(props: ActionFormProps): JSX.Element {
+  const { title, effect, view, path, visitor, carried, reason, typed, fields, fault, back } = props
+  return (
+    <section class="action">
+      <h1 safe>{title}</h1>
+      <p class="lead" safe>
+        {effect}
+      </p>
+      {view.preview()}
+      {view.isVoid === true ? (
+        <div class="buttons">
+          <a href={back}>Back</a>
+        </div>
+      ) : (
+        <form method="post" action={path}>
+          <FormToken visitor={visitor} />
+          <HiddenValues values={carried} />
+          {fields !== undefined && fields()}
+          <ReasonField value={reason} />
+          {view.typed !== undefined && <TypedField expected={view.typed} value={typed} />}
+          <Fault text={fault} />
+          <div class="buttons">
+            <button class="primary" safe>
+              {title}
+            </button>
+            <a href={back}>Cancel</a>
+          </div>
+        </form>
+      )}
+    </section>
+  )
+}
+
+function TypedField(props: { readonly expected: string; readonly value: string }): JSX.Element {
+  return (
+    <label class="field">
+      <span>
+        Type <strong safe>{props.expected}</strong> to confirm
+      </span>
+      <input type="text" name="typed" value={props.value} required autocomplete="off" />
+    </label>
+  )
+}
