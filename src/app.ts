@@ -28,6 +28,7 @@ import type { Database } from './postgres/schema.js'
 import { CycleLoop } from './provisioning/cycle-loop.js'
 import { createJob, type Job } from './provisioning/job.js'
 import { referenceChats } from './provisioning/reference-chats.js'
+import { createTableGate } from './table-gate.js'
 import { createDatabaseLook } from './telemetry/database-gauges.js'
 import type { Logger } from './telemetry/logger.js'
 import { createMetrics, type Metrics } from './telemetry/metrics.js'
@@ -98,9 +99,19 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
     log,
     now,
   })
+  const gate = createTableGate({
+    db: observer,
+    now,
+    onOpen() {
+      relay?.start()
+      jobs.start()
+      eventPruning?.start()
+      intake?.start()
+    },
+  })
   const http = createHttpServer({
     config: config.http,
-    loops: watchedLoops({ config, cycles, relay, intake, jobs: jobs.core.loops, now }),
+    loops: watchedLoops({ config, gate, cycles, relay, intake, jobs: jobs.core.loops, now }),
     checks: readinessChecks({ config, observer, relay, intake }),
     metrics,
     api: api.context,
@@ -113,6 +124,7 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
   const stop = async (): Promise<void> => {
     log.info({ event: 'service stopping', host: hostname() }, 'service stopping')
     const loopsEnded = (async () => {
+      await gate.stop()
       await Promise.all([
         eventPruning?.stop(),
         cycles.stop(),
@@ -138,11 +150,8 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
   return {
     async start() {
       await http.start()
-      relay?.start()
-      jobs.start()
-      eventPruning?.start()
       cycles.start()
-      intake?.start()
+      gate.start()
     },
     stop: () => (stopped ??= stop()),
   }

@@ -7,13 +7,15 @@ import type { WatchedLoop } from './http/liveness.js'
 import type { ReadinessCheck } from './http/readiness.js'
 import { longestIntakePauseMs, type Intake } from './intake/intake.js'
 import type { OutboxRelay } from './outbox/relay.js'
-import { checkSchema } from './postgres/schema-check.js'
+import { checkSchema, checkWritable } from './postgres/schema-check.js'
 import type { Database } from './postgres/schema.js'
 import { explainUnavailable } from './postgres/unavailable.js'
 import type { CycleLoop } from './provisioning/cycle-loop.js'
+import { gateIntervalMs, type TableGate } from './table-gate.js'
 
 export function watchedLoops({
   config,
+  gate,
   cycles,
   relay,
   intake,
@@ -21,6 +23,7 @@ export function watchedLoops({
   now,
 }: {
   readonly config: Config
+  readonly gate: TableGate
   readonly cycles: CycleLoop
   readonly relay: OutboxRelay | undefined
   readonly intake: Intake | undefined
@@ -29,7 +32,14 @@ export function watchedLoops({
   readonly now: () => number
 }): WatchedLoop[] {
   const { pollingIntervalMs, maxRunDurationMs } = config.retry
+  // What the gate holds back stands still on purpose, and until it opens the gate itself tries.
+  const sinceOpen = (ageMs: number): number => Math.min(ageMs, gate.openForMs())
   const loops: WatchedLoop[] = [
+    {
+      name: 'start',
+      lastTryAgeMs: () => gate.lastTryAgeMs(),
+      allowedMs: 2 * gateIntervalMs + maxRunDurationMs,
+    },
     {
       name: 'cycle',
       lastTryAgeMs: () => cycles.lastTryAgeMs(),
@@ -39,7 +49,7 @@ export function watchedLoops({
   for (const loop of jobs) {
     loops.push({
       name: loop.name,
-      lastTryAgeMs: () => loop.lastTryAgeMs(),
+      lastTryAgeMs: () => sinceOpen(loop.lastTryAgeMs()),
       allowedMs: 2 * loop.intervalMs + maxRunDurationMs,
     })
   }
@@ -47,14 +57,14 @@ export function watchedLoops({
     const bornAt = now()
     loops.push({
       name: 'relay',
-      lastTryAgeMs: () => now() - (relay.health().lastTryAt ?? bornAt),
+      lastTryAgeMs: () => sinceOpen(now() - (relay.health().lastTryAt ?? bornAt)),
       allowedMs: 2 * config.outbox.pollIntervalMs + maxRunDurationMs,
     })
   }
   if (intake !== undefined) {
     loops.push({
       name: 'intake',
-      lastTryAgeMs: () => intake.lastTryAgeMs(),
+      lastTryAgeMs: () => sinceOpen(intake.lastTryAgeMs()),
       allowedMs: longestIntakePauseMs,
     })
   }
@@ -78,6 +88,7 @@ export function readinessChecks({
       check: async () => {
         try {
           await checkSchema(observer)
+          await checkWritable(observer)
           return undefined
         } catch (error) {
           const explained = explainUnavailable(error, config.database)

@@ -31,13 +31,12 @@ export function addJobs(program: Command, environment: Environment, exit: SetExi
         .command('list')
         .option(
           '--place <place>',
-          'hot (live), archive (succeeded) or dlq (dead)',
+          'hot (live), archive (succeeded) or dlq (dead); default: where the state is, else hot',
           parsePlace,
-          'hot',
         )
         .option(
           '--state <state>',
-          'Pending, Fetched, Processing, Failed, Cancelled, Zombie',
+          'Pending, Fetched, Processing, Succeeded, Failed, Cancelled, Zombie',
           parseState,
         )
         .option('--queue <name>', 'of one queue')
@@ -45,6 +44,7 @@ export function addJobs(program: Command, environment: Environment, exit: SetExi
     ),
     'jobs list',
     'jobs list --place dlq --limit 20',
+    'jobs list --state Zombie',
   )
     .description('live jobs newest first, ended ones latest first')
     .action((options: ListOptions) => list(environment, options))

@@ -19,6 +19,7 @@ const titles: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   422: 'Too many',
   429: 'Too many requests',
+  431: 'Headers too large',
   503: 'Not available now',
 }
 
@@ -87,10 +88,13 @@ interface Fault {
 }
 
 function faults(all: readonly Fault[]): string {
-  const told = all.slice(0, faultsTold).map(({ instancePath, message = 'it is not allowed' }) => {
+  // One field may break several of its rules, which are told in the same words.
+  const texts = all.map(({ instancePath, message = 'it is not allowed' }) => {
     const where = instancePath.slice(1).replaceAll('/', '.')
     return where === '' ? message : `${where}: ${message}`
   })
-  const more = all.length - told.length
+  const different = [...new Set(texts)]
+  const told = different.slice(0, faultsTold)
+  const more = different.length - told.length
   return more > 0 ? `${told.join('; ')}; and ${more} more` : told.join('; ')
 }

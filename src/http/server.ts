@@ -9,11 +9,13 @@ import type { Metrics } from '../telemetry/metrics.js'
 import { addApi, type ApiLimits } from './api/api.js'
 import type { ApiContext } from './api/context.js'
 import { addDeck } from './deck/deck.js'
+import { createFailureLog } from './failure-log.js'
 import { explainListenFailure } from './listen-failure.js'
 import { stalledLoops, type WatchedLoop } from './liveness.js'
 import { problem, problemOfError } from './problem-of-error.js'
 import { sendProblem, type Problem } from './problem.js'
 import { createReadiness, type ReadinessCheck } from './readiness.js'
+import { refuseUnreadable } from './unreadable-request.js'
 
 export interface HttpServerOptions {
   readonly config: Config['http']
@@ -41,10 +43,13 @@ export interface HttpServer {
 
 /** A reason and some ids; routes that take more say so. */
 const bodyLimitBytes = 64 * 1024
-/** A request that has not arrived whole by then is no request. */
+/** A request that has not arrived whole by then is no request; looked for every so often. */
 const requestTimeoutMs = 10_000
+const requestLookMs = 1_000
 /** Node refuses headers, the URL among them, of more. */
 const maxUrlLength = 16 * 1024
+/** Of an address that is none, as much as somebody wants to read. */
+const detailAtMost = 200
 /** Answers take milliseconds; a client that reads no faster than this has no claim on the stop. */
 const drainMs = 1_500
 
@@ -90,11 +95,26 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     logger: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
+    // Node takes the longer of the two for the body, whichever it is; its own for headers is a minute.
+    http: { connectionsCheckingInterval: requestLookMs, headersTimeout: requestTimeoutMs },
     forceCloseConnections: 'idle',
     // The schemas say how long a parameter may be, and answer in words; Node's limit on a URL is the last.
     routerOptions: { maxParamLength: maxUrlLength },
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket),
     frameworkErrors: (error, _request, reply) =>
-      void sendProblem(reply, problem(error.statusCode ?? 400, error.message)),
+      void sendProblem(
+        reply,
+        problem(error.statusCode ?? 400, error.message.slice(0, detailAtMost)),
+      ),
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.remoteAddress !== undefined) {
+      done()
+      return
+    }
+    // Whoever asked is gone already; without an address the request can't even be counted.
+    reply.hijack()
+    request.raw.destroy()
   })
   await app.register(helmet, {
     // TLS ends in front of this server, if anywhere: the two would send browsers to a port that isn't.
@@ -123,14 +143,13 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
   app.setNotFoundHandler((request, reply) =>
     sendProblem(
       reply,
-      problem(404, `There is nothing at ${request.method} ${request.url.slice(0, 200)}`),
+      problem(404, `There is nothing at ${request.method} ${request.url.slice(0, detailAtMost)}`),
     ),
   )
+  const logFailure = createFailureLog(log, now)
   app.setErrorHandler((error, request, reply) => {
     const known = problemOfError(error)
-    if (known !== undefined && known.status < 500) return sendProblem(reply, known)
-    const route = request.routeOptions.url
-    log.error({ event: 'http failed', method: request.method, route, err: error }, 'http failed')
+    if (known === undefined || known.status >= 500) logFailure(request, error, known)
     return sendProblem(reply, known ?? fault)
   })
   if (api === undefined) return app

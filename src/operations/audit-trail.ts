@@ -83,7 +83,7 @@ export async function listAudit(
   const [before] = readCursor(listOrder, cursor) ?? []
   const conditions = [sql`true`]
   if (dealId !== undefined) conditions.push(sql`a.deal_id = ${readUuid('a deal id', dealId)}::uuid`)
-  if (actor !== undefined) conditions.push(sql`a.actor = ${readText('by', actor)}`)
+  if (actor !== undefined) conditions.push(sql`a.actor = ${readText('actor', actor)}`)
   if (action !== undefined) conditions.push(sql`a.action = ${readAction(action)}`)
   if (before !== undefined) conditions.push(sql`a.id < ${before}::bigint`)
   const { rows } = await sql<AuditLine>`

@@ -1,6 +1,7 @@
 /** Durable jobs as lists and JSON show them: times as RFC 3339, what a place has not as null. */
 
 import type { JobRecord, JobState, JobStorage } from '../chokaq/index.js'
+import { AppError } from '../errors.js'
 import type { Page, PageRequest } from './page.js'
 
 export interface JobLine {
@@ -44,7 +45,8 @@ export interface JobDetail extends JobLine {
 }
 
 export interface JobsQuery extends PageRequest {
-  readonly place: JobRecord['place']
+  /** Undefined: where jobs of the state are, else the live ones. */
+  readonly place?: JobRecord['place'] | undefined
   readonly state?: JobState | undefined
   readonly queue?: string | undefined
   readonly type?: string | undefined
@@ -53,15 +55,40 @@ export interface JobsQuery extends PageRequest {
 /**
  * Live jobs newest first, ended ones latest first. `limit` is 1 to 500.
  *
- * @throws ChokaqError CURSOR_INVALID, FILTER_INVALID
+ * @throws ChokaqError CURSOR_INVALID, FILTER_INVALID; AppError INPUT_INVALID where no job of that state
+ *   can be in that place: an empty list would say that there is none
  */
 export async function listJobs(
   storage: Pick<JobStorage, 'listJobs'>,
   { place, state, queue, type, limit, cursor }: JobsQuery,
 ): Promise<Page<JobLine>> {
   const filter = { states: state === undefined ? undefined : [state], queue, type }
-  const page = await storage.listJobs({ place, filter, limit, cursor })
+  const page = await storage.listJobs({ place: placeOf(place, state), filter, limit, cursor })
   return { items: page.items.map(toLine), nextCursor: page.nextCursor ?? null }
+}
+
+const placeOfState: Readonly<Record<JobState, JobRecord['place']>> = {
+  Pending: 'hot',
+  Fetched: 'hot',
+  Processing: 'hot',
+  Succeeded: 'archive',
+  Failed: 'dlq',
+  Cancelled: 'dlq',
+  Zombie: 'dlq',
+}
+
+function placeOf(
+  place: JobRecord['place'] | undefined,
+  state: JobState | undefined,
+): JobRecord['place'] {
+  const ofState = state && placeOfState[state]
+  if (place !== undefined && ofState !== undefined && place !== ofState) {
+    throw new AppError(
+      'INPUT_INVALID',
+      `No job in ${place} is ${state}: those are in ${ofState}. Leave the place out, or name that one.`,
+    )
+  }
+  return place ?? ofState ?? 'hot'
 }
 
 /** The job, or undefined: unknown, or deleted after its retention. */

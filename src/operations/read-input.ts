@@ -65,8 +65,18 @@ export const longestReason = 1_000
 /** A name is for a column of a table. */
 const orderTexts = {
   by: { means: 'who does it', longest: 100 },
+  /** Of a filter. */
+  actor: { means: 'who did it', longest: 100 },
   reason: { means: 'why', longest: longestReason },
 }
+
+/** Something that shows on paper. */
+const visible = /[^\p{C}\p{Z}]/u
+/**
+ * Control characters could not be stored (U+0000) or would steer the terminal of who reads them, as those
+ * that turn the direction of writing would; half a surrogate pair would be stored as another character.
+ */
+const misleading = /[\p{Control}\p{Surrogate}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
 
 /** One line of text. @throws AppError INPUT_INVALID */
 export function readText(
@@ -76,8 +86,7 @@ export function readText(
 ): string {
   const { means, longest } = orderTexts[name]
   const line = text.replace(/\s+/g, ' ').trim()
-  // Control characters could not be stored (U+0000) or would steer the terminal of who reads them.
-  if (line !== '' && line.length <= longest && !/\p{Control}/u.test(line)) return line
+  if (visible.test(line) && line.length <= longest && !misleading.test(line)) return line
   throw new AppError(
     'INPUT_INVALID',
     `${marks === '--' ? `--${name}` : `"${name}"`} must say ${means}, in 1 to ${longest} characters; the audit keeps it.`,

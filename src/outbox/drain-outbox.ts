@@ -56,7 +56,7 @@ export async function drainOutbox(
 function brokerUnavailable(reason: string): AppError {
   return new AppError(
     'BROKER_UNAVAILABLE',
-    `Not all events could be published (${reason}). They wait in the outbox; \`serve\` or the next ` +
-      'run publishes them once Kafka is there.',
+    `Not all events could be published (${reason}). They wait in the outbox; once that is mended, ` +
+      '`serve` or the next run publishes them. `doctor` says what Kafka lacks.',
   )
 }

@@ -53,3 +53,15 @@ export async function checkReferenceTables(db: Kysely<Database>): Promise<void> 
       'chat-provision-retry migrate up --reference',
   )
 }
+
+/** @throws AppError DATABASE_UNAVAILABLE on a standby, or where the server or the role allows reading only */
+export async function checkWritable(db: Kysely<Database>): Promise<void> {
+  const { rows } = await sql<{ fixed: boolean }>`
+    select current_setting('transaction_read_only')::boolean as fixed
+  `.execute(db)
+  if (rows[0]?.fixed === false) return
+  throw new AppError(
+    'DATABASE_UNAVAILABLE',
+    'The database is read-only; DATABASE_URL must name the primary, by a role that may write.',
+  )
+}

@@ -91,11 +91,15 @@ export class CycleLoop {
 
   /** Once per reason: an outage of an hour is one line, not one per try. */
   #sayWaiting(error: unknown): void {
-    const reason = error instanceof AppError ? error.code : classifyFailure(error).code
-    const level = this.#told.has(reason) ? 'debug' : 'warn'
-    this.#told.add(reason)
+    const isForPeople = error instanceof AppError
+    const reason = isForPeople ? error.code : classifyFailure(error).code
+    // The same code may be told for another cause: first no such database, then a wrong password.
+    const what = isForPeople ? error.message : reason
+    const level = this.#told.has(what) ? 'debug' : 'warn'
+    this.#told.add(what)
     this.#waitingFor = reason
-    this.#options.log[level]({ event: 'cycle waiting', reason, err: error }, 'cycle waiting')
+    const fields = isForPeople ? { reason, detail: error.message } : { reason, err: error }
+    this.#options.log[level]({ event: 'cycle waiting', ...fields }, 'cycle waiting')
   }
 
   #sayReady(): void {

@@ -4,6 +4,8 @@
  * so a constraint failure would print the title of the chat.
  */
 
+import { AppError } from '../errors.js'
+import { classifyFailure } from '../postgres/failure-class.js'
 import { redacted, redactText } from './redact.js'
 
 /** Deeper chains than this have been seen only where an error was its own cause. */
@@ -40,7 +42,7 @@ export function describeError(error: unknown, depth = 0): unknown {
     if (typeof value === 'string') described[field] = readableName(value)
     if (typeof value === 'number' || typeof value === 'boolean') described[field] = value
   }
-  const frames = stackFrames(error)
+  const frames = isKnownCondition(error) ? undefined : stackFrames(error)
   if (frames !== undefined) described['stack'] = `${name}: ${message}\n${frames}`
   if (depth === maxDepth) return described
   if (error.cause !== undefined) described['cause'] = describeError(error.cause, depth + 1)
@@ -49,6 +51,19 @@ export function describeError(error: unknown, depth = 0): unknown {
     described['errors'] = siblings.map((sibling) => describeError(sibling, depth + 1))
   }
   return described
+}
+
+/** Tables or rights that lack: the start of a service whose `migrate` or grants are still to come. */
+const unpreparedStates = new Set(['42P01', '3F000', '42501'])
+
+/**
+ * The message says it all, and the frames of whoever met it would only hide that: an error written for
+ * people, the database or the way to it away, its tables or rights not there.
+ */
+function isKnownCondition(error: Error): boolean {
+  if (error instanceof AppError) return true
+  const { class: failure, code } = classifyFailure(error)
+  return failure === 'infrastructure' || unpreparedStates.has(code)
 }
 
 function readableName(name: unknown): string {

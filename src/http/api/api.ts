@@ -20,6 +20,7 @@ import { addOverviewRoutes } from './overview-routes.js'
 import { addProvisionRoutes } from './provision-routes.js'
 import { addQueueRoutes } from './queue-routes.js'
 import { addRecordRoutes } from './record-routes.js'
+import { refuseOddShapes } from './request-shape.js'
 import { addSeriesRoute } from './series-route.js'
 import { addTimeLimit } from './time-limit.js'
 
@@ -48,8 +49,9 @@ export async function addApi(
       await app.register(swagger, documentOptions)
       limitChanges(app, limits)
       await app.register(rateLimit, { max: limits.readsPerMinute, timeWindow: '1 minute' })
-      addTimeLimit(app)
       addAccess(app, context)
+      refuseOddShapes(app)
+      addTimeLimit(app)
       const refuseOtherMethods = collectMethods(app)
       addRoutes(app, context)
       refuseOtherMethods()

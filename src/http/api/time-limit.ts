@@ -28,7 +28,8 @@ export function addTimeLimit(
   refuse: (reply: FastifyReply, problem: Problem, request: FastifyRequest) => unknown = sendProblem,
 ): void {
   app.decorateRequest('abandoned')
-  app.addHook('onRequest', (request, reply, done) => {
+  // From when the request has arrived whole; until then the server's own limit holds.
+  app.addHook('preValidation', (request, reply, done) => {
     const { timeoutMs = usualTimeoutMs } = request.routeOptions.config
     const abandoned = new AbortController()
     request.setDecorator('abandoned', abandoned.signal)
@@ -37,10 +38,12 @@ export function addTimeLimit(
       if (!reply.sent) refuse(reply, problem(503, tooLong), request)
     }
     const timer = timeoutMs <= longestTimerMs ? setTimeout(giveUp, timeoutMs) : undefined
-    reply.raw.once('close', () => {
+    const end = (): void => {
       clearTimeout(timer)
       abandoned.abort()
-    })
+    }
+    if (reply.raw.closed) end()
+    else reply.raw.once('close', end)
     done()
   })
 }

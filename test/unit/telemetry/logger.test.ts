@@ -1,6 +1,7 @@
 /** The log through a sink: what must be there, and what must never be. */
 
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.js'
 import { describeError } from '../../../src/telemetry/describe-error.js'
 import { createLogger } from '../../../src/telemetry/logger.js'
 import { logEvent } from '../../../src/telemetry/log-events.js'
@@ -96,6 +97,16 @@ describe('log lines', () => {
         cause: { code: '22P02', constraint: 'ux_dcp_deal' },
       },
     })
+  })
+
+  it.each([
+    ['written for people', new AppError('SCHEMA_MISSING', 'Run: migrate up')],
+    ['of a server that is away', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })],
+    ['of tables that lack', Object.assign(new Error('no such relation'), { code: '42P01' })],
+  ])('without frames where the message says it all: %s', (_name, error) => {
+    const described = describeError(error) as Record<string, string>
+    expect(described).not.toHaveProperty('stack')
+    expect(described['message']).toBe(error.message)
   })
 
   it('end at an error that is its own cause', () => {

@@ -48,7 +48,7 @@ const page = {
     .meta({ description: 'Rows at the most.' }),
   cursor: z
     .string()
-    .max(200)
+    .max(200, { error: 'not one that a list gave. Begin without a cursor' })
     .optional()
     .meta({ description: '`nextCursor` of the page before; absent for the first one.' }),
 }
@@ -102,10 +102,10 @@ export const outboxQuery = z.strictObject({
 
 export const jobsQuery = z.strictObject({
   ...page,
-  place: z
-    .enum(['hot', 'archive', 'dlq'])
-    .default('hot')
-    .meta({ description: 'hot: live; archive: succeeded; dlq: dead letters.' }),
+  place: z.enum(['hot', 'archive', 'dlq']).optional().meta({
+    description:
+      'hot: live; archive: succeeded; dlq: dead letters. Absent: where jobs of the state are, else hot.',
+  }),
   state: z.enum(jobStates).optional(),
   queue: z.string().max(64).optional(),
   type: z
@@ -118,7 +118,12 @@ export const jobsQuery = z.strictObject({
 export const auditQuery = z.strictObject({
   ...page,
   dealId: dealId.optional(),
-  actor: z.string().max(100).optional().meta({ description: 'By whom.' }),
+  actor: z
+    .string()
+    .max(100)
+    .regex(/\S/, { error: 'it is the name of who acted' })
+    .optional()
+    .meta({ description: 'By whom.' }),
   action: z
     .string()
     .max(40)
@@ -126,7 +131,7 @@ export const auditQuery = z.strictObject({
     .meta({ examples: ['requeue'] }),
 })
 
-/** Something to read, without control characters but for white space; read-input.ts says the same. */
+/** Something to read, without control characters but for white space; read-input.ts refuses the rest. */
 const readable =
   // eslint-disable-next-line no-control-regex
   /^[^\x00-\x08\x0e-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x08\x0e-\x1f\x7f-\x9f]*$/
