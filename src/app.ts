@@ -84,7 +84,7 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
         config,
         chats: referenceChats,
         log,
-        metrics: metrics.provisioning,
+        metrics,
         onEventWritten: () => relay?.wake(),
       })
     : undefined

@@ -16,7 +16,8 @@ grant select, insert on messenger.deal_chat_provision_members to chat_provision_
 grant select, insert, update, delete on messenger.outbox_events to chat_provision_retry;
 grant select, insert, update, delete on messenger.chat_provision_runs to chat_provision_retry;
 grant select, insert on messenger.chat_provision_audit to chat_provision_retry;
-grant select, insert on messenger.intake_parked to chat_provision_retry;
+-- Delete is the operator's, who has had a parked message taken in or has discarded it.
+grant select, insert, delete on messenger.intake_parked to chat_provision_retry;
 grant select on messenger.chat_provision_migrations to chat_provision_retry;
 
 -- The messenger's tables: nothing is ever removed, and of a participant only left_at changes.

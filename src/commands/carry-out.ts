@@ -12,6 +12,7 @@ interface Result {
   readonly refused: readonly (
     | { readonly dealId: string; readonly why: string }
     | { readonly eventId: string; readonly why: string }
+    | { readonly messageId: string; readonly why: string }
   )[]
   readonly stopped: boolean
 }
@@ -57,10 +58,14 @@ async function printResult(change: Change, dryRun: boolean, result: Result): Pro
   await printLine(`${affected} ${nouns} ${dryRun ? 'would be ' : ''}${change.done}`)
   if (skipped > 0) await printLine(`${skipped} left alone: done already, or changed meanwhile`)
   for (const refusal of refused.slice(0, refusalsAtMost)) {
-    const id = 'dealId' in refusal ? refusal.dealId : refusal.eventId
-    await printLine(`refused ${id}: ${refusal.why}`)
+    await printLine(`refused ${idOf(refusal)}: ${refusal.why}`)
   }
   const more = refused.length - refusalsAtMost
   if (more > 0) await printLine(`and ${more} more refused; --json lists all of them`)
   if (stopped) await printLine('stopped; the same command goes on from there')
+}
+
+function idOf(refusal: Result['refused'][number]): string {
+  if ('dealId' in refusal) return refusal.dealId
+  return 'eventId' in refusal ? refusal.eventId : refusal.messageId
 }

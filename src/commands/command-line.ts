@@ -9,6 +9,7 @@ import { doctorCommand } from './doctor.js'
 import type { ExitCode, SetExitCode } from './exit-code.js'
 import { migrateStatus, migrateUp } from './migrate.js'
 import { parseCount } from './operator-options.js'
+import { addIntake } from './intake.js'
 import { addJobs } from './jobs.js'
 import { addOutbox } from './outbox.js'
 import { addProvisions } from './provisions.js'
@@ -97,6 +98,7 @@ export function createProgram(
 
   addProvisions(program, environment, exit)
   addOutbox(program, environment, exit)
+  addIntake(program, environment, exit)
   addJobs(program, environment, exit)
   addQueues(program, environment)
   addRecords(program, environment)

@@ -14,6 +14,7 @@ import { checkGrants } from './checks/grants.js'
 import { checkJobs } from './checks/jobs.js'
 import { checkLockAddress } from './checks/lock-address.js'
 import { checkLocks } from './checks/locks.js'
+import { checkParkedMessages } from './checks/parked-messages.js'
 import { checkReferenceTables } from './checks/reference-tables.js'
 import { checkSchema } from './checks/schema.js'
 import { checkServer } from './checks/server.js'
@@ -36,6 +37,7 @@ const others: readonly (readonly [string, DatabaseCheck])[] = [
   ['transactions', (trx) => checkTransactions(trx, ageLimits)],
   ['rows', checkUnreachableRows],
   ['jobs', checkJobs],
+  ['intake messages', checkParkedMessages],
 ]
 
 const applicationName = 'chat-provision-retry doctor'

@@ -9,7 +9,7 @@ import type { Database } from '../postgres/schema.js'
 import type { MessengerChats } from '../provisioning/messenger-chats.js'
 import { createProvisionContext } from '../provisioning/provision-context.js'
 import { createTally } from '../provisioning/tally.js'
-import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
+import type { IntakeMetrics, ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { DealIntake } from './deal-intake.js'
 import { runKafkaSession } from './kafka-session.js'
 import { createMessageHandler } from './message-handler.js'
@@ -18,7 +18,7 @@ export interface IntakeOptions {
   readonly config: Pick<Config, 'database' | 'retry' | 'outbox' | 'kafka' | 'intake'>
   readonly chats: MessengerChats
   readonly log: Logger
-  readonly metrics: ProvisioningMetrics
+  readonly metrics: { readonly provisioning: ProvisioningMetrics; readonly intake: IntakeMetrics }
   /** Called after each commit that wrote an event, so that the relay needn't wait for its poll. */
   readonly onEventWritten: () => void
 }
@@ -66,9 +66,10 @@ export function createIntake(options: IntakeOptions): Intake {
     probe: () => probeDatabase(config.database.url, `${applicationName} probe`),
     random: Math.random,
     log,
-    tally: createTally(log, metrics, onEventWritten),
+    tally: createTally(log, metrics.provisioning, onEventWritten),
     now,
     onTry: () => loop.noteTry(),
+    onParked: () => metrics.intake.parked(),
   })
   const loop: DealIntake = new DealIntake({
     runSession: (events, stopping) =>

@@ -24,6 +24,8 @@ export interface MessageHandlerOptions extends Omit<TakeInContext, 'mayGoOn'> {
   readonly now: () => number
   /** Called at each try, so that it can be told from standing still. */
   readonly onTry: () => void
+  /** Called for each message that was set aside. */
+  readonly onParked: () => void
 }
 
 export interface MessageHandler {
@@ -123,9 +125,9 @@ async function handleOnce(
 async function park(
   message: IntakeMessage,
   reason: string,
-  { db, log }: MessageHandlerOptions,
+  { db, log, onParked }: MessageHandlerOptions,
 ): Promise<undefined> {
-  await parkMessage(db, message, reason)
+  if (await parkMessage(db, message, reason)) onParked()
   logIntake(log, 'intake message parked', { ...place(message), reason })
 }
 

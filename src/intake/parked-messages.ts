@@ -5,16 +5,17 @@ import { uuidv7 } from 'uuidv7'
 import type { Database } from '../postgres/schema.js'
 import type { IntakeMessage } from './intake-message.js'
 
-/** Idempotent by the message's place: one that comes again is parked already. */
+/** Idempotent by the message's place. False where it was parked already: it has come again. */
 export async function parkMessage(
   db: Kysely<Database>,
   message: IntakeMessage,
   reason: string,
-): Promise<void> {
+): Promise<boolean> {
   const { topic, partition, offset, key, value } = message
-  await db
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto('messenger.intake_parked')
     .values({ id: uuidv7(), topic, partition, offset, key, value, error: reason })
     .onConflict((conflict) => conflict.columns(['topic', 'partition', 'offset']).doNothing())
-    .execute()
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
 }

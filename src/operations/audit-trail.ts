@@ -9,6 +9,7 @@ import { utcText } from './utc-text.js'
 
 export const auditedActions = [
   ...(['requeue', 'reemit', 'reconcile', 'replay', 'skip'] as const),
+  ...(['intake-retry', 'intake-discard'] as const),
   ...(['job-cancel', 'job-resurrect', 'job-priority', 'queue-change'] as const),
 ] as const
 export type AuditedAction = (typeof auditedActions)[number]

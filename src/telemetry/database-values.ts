@@ -13,7 +13,7 @@ type ProvisionValues = Pick<
   DatabaseValues,
   'failed' | 'oldestAgeSeconds' | 'poison' | 'lastRunTimestampSeconds'
 >
-type OutboxValues = Omit<DatabaseValues, keyof ProvisionValues>
+type OutboxValues = Omit<DatabaseValues, keyof ProvisionValues | 'intakeParked'>
 
 export async function readDatabaseValues(
   trx: Transaction<Database>,
@@ -22,7 +22,7 @@ export async function readDatabaseValues(
 ): Promise<DatabaseValues> {
   const provisions = await readProvisionValues(trx, retry)
   const outbox = relay === 'off' ? await readSlotValues(trx) : await readOutboxValues(trx)
-  return { ...provisions, ...outbox }
+  return { ...provisions, ...outbox, intakeParked: await countParkedMessages(trx) }
 }
 
 /** A row written by a clock ahead of the database's is of age 0. */
@@ -63,6 +63,14 @@ async function readOutboxValues(trx: Transaction<Database>): Promise<OutboxValue
   `.execute(trx)
   const { backlog, publishLagSeconds, parked } = only(rows)
   return { outbox: { backlog, publishLagSeconds }, outboxParked: parked, slot: null }
+}
+
+/** Of whichever run had the intake on: what it left waits for a person all the same. */
+async function countParkedMessages(trx: Transaction<Database>): Promise<number> {
+  const { rows } = await sql<{ parked: number }>`
+    select count(*)::float8 as parked from messenger.intake_parked
+  `.execute(trx)
+  return only(rows).parked
 }
 
 /**

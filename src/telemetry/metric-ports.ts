@@ -1,5 +1,5 @@
 /**
- * What the job and the relay say about their work, free of any metrics library:
+ * What the job, the intake and the relay say about their work, free of any metrics library:
  * provisioning and the outbox take these as parameters and never see prom-client.
  */
 
@@ -12,6 +12,11 @@ export interface ProvisioningMetrics {
   poison(): void
   /** A cycle that ran to its end, whatever its rows came to; skipped ones don't count. */
   cycleCompleted(seconds: number): void
+}
+
+export interface IntakeMetrics {
+  /** A message that couldn't be taken in was set aside; not one that had been already. */
+  parked(): void
 }
 
 export interface RelayMetrics {

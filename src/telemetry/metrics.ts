@@ -5,7 +5,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { createJobMetrics, type JobMetrics } from './job-metrics.js'
-import type { ProvisioningMetrics, RelayMetrics } from './metric-ports.js'
+import type { IntakeMetrics, ProvisioningMetrics, RelayMetrics } from './metric-ports.js'
 
 /** What one look at the database found; null where the deployment has no such thing. */
 export interface DatabaseValues {
@@ -18,6 +18,8 @@ export interface DatabaseValues {
   /** Unix time at which the last completed cycle of any instance ended; 0 before the first. */
   readonly lastRunTimestampSeconds: number
   readonly outboxParked: number
+  /** Messages of crm that the intake has set aside. */
+  readonly intakeParked: number
   /** Not counted where Debezium relays. */
   readonly outbox: { readonly backlog: number; readonly publishLagSeconds: number } | null
   /** Logical replication slots and the WAL held back for them; null where this process relays. */
@@ -35,6 +37,7 @@ export interface MetricRow {
 export interface Metrics {
   readonly provisioning: ProvisioningMetrics
   readonly relay: RelayMetrics
+  readonly intake: IntakeMetrics
   readonly jobs: JobMetrics
   setPollingInterval(seconds: number): void
   setDatabaseValues(values: DatabaseValues): void
@@ -109,6 +112,14 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
     'Events set aside after their last attempt.',
   )
   const parked = gauge('messenger_outbox_parked', 'Events that are set aside now.')
+  const intakeParkings = counter(
+    'messenger_intake_parkings_total',
+    'Messages of crm that were set aside, as they could not be taken in.',
+  )
+  const intakeParked = gauge(
+    'messenger_intake_parked',
+    'Messages of crm that are set aside now, until someone retries or discards them.',
+  )
   const setOutboxValues = relay === 'off' ? slotGauges(gauge) : backlogGauges(gauge)
 
   const refreshes: (() => Promise<void>)[] = []
@@ -124,6 +135,7 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
       staleMarks: (n) => staleMarks.inc(n),
       parked: (n) => parkings.inc(n),
     },
+    intake: { parked: () => intakeParkings.inc() },
     jobs: createJobMetrics(registry),
     setPollingInterval: (seconds) => pollingInterval.set(seconds),
     setDatabaseLookAge: (seconds) => lookAge.set(seconds),
@@ -133,6 +145,7 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
       poison.set(values.poison)
       lastRun.set(values.lastRunTimestampSeconds)
       parked.set(values.outboxParked)
+      intakeParked.set(values.intakeParked)
       setOutboxValues(values)
     },
     beforeRender: (refresh) => void refreshes.push(refresh),

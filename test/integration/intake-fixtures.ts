@@ -70,7 +70,13 @@ export interface TestHandler extends MessageHandler {
   take(message: IntakeMessage): Promise<boolean>
   /** The log so far, one parsed line each. */
   readonly lines: Record<string, unknown>[]
-  readonly counted: { retried: number; succeeded: number; tries: number; events: number }
+  readonly counted: {
+    retried: number
+    succeeded: number
+    tries: number
+    events: number
+    parked: number
+  }
 }
 
 /**
@@ -91,7 +97,7 @@ export function useTestHandlers(
   })
   return ({ url = database().url } = {}) => {
     const lines: Record<string, unknown>[] = []
-    const counted = { retried: 0, succeeded: 0, tries: 0, events: 0 }
+    const counted = { retried: 0, succeeded: 0, tries: 0, events: 0, parked: 0 }
     const log = createLogger({
       level: 'debug',
       destination: {
@@ -121,6 +127,7 @@ export function useTestHandlers(
       tally: createTally(log, metrics, () => (counted.events += 1)),
       now: () => performance.now(),
       onTry: () => (counted.tries += 1),
+      onParked: () => (counted.parked += 1),
     })
     return {
       handle: (message, stopping) => handler.handle(message, stopping),

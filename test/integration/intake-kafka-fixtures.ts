@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect } from 'vitest'
 import { createIntake, type Intake } from '../../src/intake/intake.js'
 import { referenceChats } from '../../src/provisioning/reference-chats.js'
 import { createLogger } from '../../src/telemetry/logger.js'
+import { createMetrics } from '../../src/telemetry/metrics.js'
 import { testRetryOptions, testTopic } from '../support/job.js'
 import { kafkaBrokers, kafkaClient } from '../support/kafka.js'
 import type { TestDatabase } from '../support/test-database.js'
@@ -147,12 +148,7 @@ function createTestIntake(seed: Required<IntakeSeed> & { readonly groupId: strin
     },
     chats: referenceChats,
     log: createLogger({ level: 'info', destination: { write } }),
-    metrics: {
-      retried: () => undefined,
-      succeeded: () => undefined,
-      poison: () => undefined,
-      cycleCompleted: () => undefined,
-    },
+    metrics: createMetrics(),
     onEventWritten: () => undefined,
   })
   return { intake, said: (event) => lines.filter((line) => line['event'] === event) }

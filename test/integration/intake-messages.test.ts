@@ -62,7 +62,7 @@ describe('a deal that is new', () => {
         event_correlation: correlationId,
       },
     ])
-    expect(handler.counted).toEqual({ succeeded: 1, retried: 0, tries: 1, events: 1 })
+    expect(handler.counted).toEqual({ succeeded: 1, retried: 0, tries: 1, events: 1, parked: 0 })
     expect(handler.lines).toMatchObject([
       { event: 'chat provisioned', dealId: message.dealId, chatId: state.chatId, attempts: 0 },
     ])

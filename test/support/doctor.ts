@@ -20,6 +20,7 @@ export const databaseChecks = [
   'transactions',
   'rows',
   'jobs',
+  'intake messages',
 ] as const
 
 export function useDoctor(database: () => TestDatabase) {

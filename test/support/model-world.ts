@@ -109,6 +109,7 @@ function createHandler(db: Kysely<Database>, url: string, chats: MessengerChats)
     tally: createTally(log, { ...nothing, cycleCompleted: () => undefined }, () => undefined),
     now: () => performance.now(),
     onTry: () => undefined,
+    onParked: () => undefined,
   })
 }
 
