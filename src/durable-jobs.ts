@@ -108,6 +108,10 @@ export function createDurableJobs({
     log,
   })
   createQueueLook({ storage, metrics, log, now: () => performance.now() })
+  metrics.beforeRender(() => {
+    metrics.jobs.setCircuits(core.worker.status().circuits)
+    return Promise.resolve()
+  })
 
   return {
     core,

@@ -16,6 +16,7 @@ import { checkLockAddress } from './checks/lock-address.js'
 import { checkLocks } from './checks/locks.js'
 import { checkParkedMessages } from './checks/parked-messages.js'
 import { checkReferenceTables } from './checks/reference-tables.js'
+import { checkReplicationSlot } from './checks/replication-slot.js'
 import { checkSchema } from './checks/schema.js'
 import { checkServer } from './checks/server.js'
 import { ageLimits, checkTransactions } from './checks/transactions.js'
@@ -38,6 +39,7 @@ const others: readonly (readonly [string, DatabaseCheck])[] = [
   ['rows', checkUnreachableRows],
   ['jobs', checkJobs],
   ['intake messages', checkParkedMessages],
+  ['replication slot', checkReplicationSlot],
 ]
 
 const applicationName = 'chat-provision-retry doctor'

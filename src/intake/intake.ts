@@ -35,7 +35,7 @@ export interface Intake {
   close(): Promise<void>
 }
 
-const applicationName = 'chat-provision-retry intake'
+const applicationName = 'chat-provision-retry consumer'
 
 /**
  * Without a try for so long it stands still. The longest lawful pause is a join that waits a minute

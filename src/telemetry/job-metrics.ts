@@ -4,13 +4,21 @@
  */
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { CoreMetrics, JobLabels } from '../chokaq/index.js'
+import { failureReasons, type CoreMetrics, type JobLabels } from '../chokaq/index.js'
 
 export interface JobMetrics extends CoreMetrics {
   /** Shows these at 0 before the first of them happens, so that rates have a beginning. */
   expect(job: JobLabels): void
-  /** Seconds since the longest due job of each queue became due; queues that are absent go. */
-  setQueueLags(queues: readonly { readonly name: string; readonly lagSeconds: number }[]): void
+  /** Seconds since the longest due job of each queue became due, and its dead letters; absent queues go. */
+  setQueues(
+    queues: readonly {
+      readonly name: string
+      readonly lagSeconds: number
+      readonly dead: number
+    }[],
+  ): void
+  /** By job type; only those that have run here. */
+  setCircuits(circuits: ReadonlyMap<string, 'closed' | 'open' | 'half-open'>): void
 }
 
 /** Different values of one label; what comes later is counted as `other`. */
@@ -51,6 +59,18 @@ export function createJobMetrics(registry: Registry): JobMetrics {
     registers,
     labelNames: ['queue'],
   })
+  const dead = new Gauge({
+    name: 'chokaq_jobs_dead',
+    help: 'Dead letters of the queue, cancelled ones among them; they stay until somebody acts.',
+    registers,
+    labelNames: ['queue'],
+  })
+  const circuit = new Gauge({
+    name: 'chokaq_circuit_open',
+    help: "1 while this instance holds the type's jobs back, as too many in a row have failed.",
+    registers,
+    labelNames: ['type'],
+  })
   const [capQueue, capType] = [cappedValues(), cappedValues()]
   const labels = ({ queue, type }: JobLabels) => ({ queue: capQueue(queue), type: capType(type) })
 
@@ -65,15 +85,25 @@ export function createJobMetrics(registry: Registry): JobMetrics {
     stateConflict: (job, move) => conflicts.inc({ ...labels(job), move }),
     expect(job) {
       for (const known of [enqueued, succeeded, retried]) known.inc(labels(job), 0)
+      // The first job to die must show as a rise, too.
+      for (const reason of failureReasons) failed.inc({ ...labels(job), reason }, 0)
+      circuit.set({ type: capType(job.type) }, 0)
     },
-    setQueueLags(queues) {
+    setQueues(queues) {
       lag.reset()
+      dead.reset()
       const worst = new Map<string, number>()
-      for (const { name, lagSeconds } of queues) {
+      for (const { name, lagSeconds, dead: letters } of queues) {
         const queue = capQueue(name)
         worst.set(queue, Math.max(worst.get(queue) ?? 0, lagSeconds))
+        dead.inc({ queue }, letters)
       }
       for (const [queue, seconds] of worst) lag.set({ queue }, seconds)
+    },
+    setCircuits(circuits) {
+      for (const [type, state] of circuits) {
+        circuit.set({ type: capType(type) }, state === 'closed' ? 0 : 1)
+      }
     },
   }
 }

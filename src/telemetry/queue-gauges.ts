@@ -1,4 +1,4 @@
-/** Keeps the queues' lag up to date: one look at the storage, shared by all scrapes for 5 seconds. */
+/** Keeps the queues' lag and dead letters up to date: one look at the storage, shared by all scrapes for 5 seconds. */
 
 import type { JobStorage } from '../chokaq/index.js'
 import { createCachedLook } from './cached-look.js'
@@ -27,7 +27,7 @@ export function createQueueLook({
   metrics.beforeRender(async () => {
     const seen = await look()
     if (seen.state === 'seen') {
-      metrics.jobs.setQueueLags(seen.value)
+      metrics.jobs.setQueues(seen.value)
       failing = false
     } else if (!failing) {
       failing = true

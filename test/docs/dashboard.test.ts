@@ -57,6 +57,10 @@ describe('the dashboard', () => {
       'messenger_outbox_publish_lag_seconds',
       'messenger_outbox_parked',
       'messenger_outbox_slot_lag_bytes',
+      'messenger_intake_parked',
+      'chokaq_jobs_failed_total',
+      'chokaq_queue_lag_seconds',
+      'chokaq_circuit_open',
     ]) {
       expect(expressions.some(({ expr }) => expr.includes(`${metric}{`))).toBe(true)
     }

@@ -11,9 +11,14 @@ import { projectRoot, proseOf, readMarkdown, readMarkdownFile } from '../support
 const exposed = new Set<string>()
 for (const relay of ['kafka', 'off'] as const) {
   const metrics = createMetrics({ relay })
-  for (const [name] of (await metrics.render()).body.matchAll(/^messenger_\w+/gm)) exposed.add(name)
+  for (const [name] of (await metrics.render()).body.matchAll(/^(?:messenger|chokaq)_\w+/gm))
+    exposed.add(name)
   // A histogram's own name has no sample.
-  for (const { name } of metrics.table()) exposed.add(name)
+  for (const { name, type } of metrics.table()) {
+    exposed.add(name)
+    // One with labels has none either, before the first observation.
+    if (type === 'histogram') exposed.add(`${name}_bucket`)
+  }
 }
 
 const { text: reference } = await readMarkdownFile('docs/reference.md')
@@ -32,7 +37,9 @@ const others = await Promise.all(
 
 /** What ends with an underscore is a beginning, such as in `grep ^messenger_outbox_`. */
 function unknownMetrics(text: string): string[] {
-  const named = text.matchAll(/\bmessenger_(?:chat_provision|outbox)_\w*[a-z](?!\w)/g)
+  const named = text.matchAll(
+    /\b(?:messenger_(?:chat_provision|outbox|intake)|chokaq_(?:jobs?|queue|circuit|state))_\w*[a-z](?!\w)/g,
+  )
   return distinct([...named].map(([name]) => name)).filter((name) => !exposed.has(name))
 }
 

@@ -24,6 +24,10 @@ async function parked(): Promise<{ id: string; reason: string }[]> {
   return json(await run('list', '--json')) as { id: string; reason: string }[]
 }
 
+async function newest(): Promise<string> {
+  return (await parked())[0]?.id ?? ''
+}
+
 /** Sets one message aside for a rule of the table, which is then taken away; gives its deal. */
 async function parkForARule(): Promise<string> {
   const table = 'messenger.deal_chat_provisions'
@@ -52,7 +56,7 @@ describe('messages that were set aside', () => {
     const second = await run('list', '--cursor', cursor)
     expect(second.stdout).toContain('SHAPE_INVALID')
     expect(second.stdout).not.toContain('secret')
-    const [{ id = '' } = {}] = await parked()
+    const id = await newest()
     expect((await run('show', id)).stdout).toMatch(/^reason +NOT_JSON$/m)
     expect((await run('show', id, '--value')).stdout).toBe('not json\n')
   })
@@ -73,7 +77,7 @@ describe('messages that were set aside', () => {
 
   it('stay, and say why, where they go wrong again', async () => {
     await newHandler().take(rawMessage('not json'))
-    const [{ id = '' } = {}] = await parked()
+    const id = await newest()
     for (const mode of [['--dry-run'], who]) {
       const refused = await run('retry', id, ...mode)
       expect(refused.exitCode).toBe(1)
@@ -94,7 +98,7 @@ describe('messages that were set aside', () => {
 
   it('are discarded by name, on record, and only once', async () => {
     await newHandler().take(rawMessage('not json'))
-    const [{ id = '' } = {}] = await parked()
+    const id = await newest()
     expect((await run('discard', id, '--dry-run')).stdout).toBe('1 message would be discarded\n')
     expect(await parked()).toHaveLength(1)
     expect((await run('discard', id, ...who)).exitCode).toBe(0)

@@ -1,12 +1,13 @@
 /**
  * Each command and each query of the runbooks, as it stands there, against a database with a deal that is
- * out of attempts and an event that is parked: it runs, and does what it says.
+ * out of attempts, an event and a message that are parked, and a dead job: it runs, and does what it says.
  */
 
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createPostgresStorage } from '../../src/chokaq/index.js'
 import { commandLines, readMarkdown, codeBlocks } from '../support/documents.js'
 import { seedDeal } from '../support/deals.js'
 import {
@@ -56,8 +57,25 @@ beforeEach(async () => {
          'OccurredAt', '2026-01-02T03:04:05.678Z'), 10, 'too large', now())`,
     [eventId, deal.dealId],
   )
+  const jobs = createPostgresStorage({ db: database().admin })
+  const job = { type: 'provision.requeue.v1', queue: 'operations', payload: '{}' }
+  const [enqueued] = await jobs.enqueue([job])
+  const jobId = enqueued?.id ?? ''
+  await jobs.cancel([jobId], { by: 'test', reason: 'to be dead' })
+  const messageId = randomUUID()
+  const message = {
+    ...{ DealId: randomUUID(), Title: 'x' },
+    Members: [{ UserId: randomUUID(), Role: 'Owner' }],
+  }
+  await database().query(
+    `insert into messenger.intake_parked (id, topic, partition, "offset", value, error)
+     values ($1, 'pin.crm.deal-created.v1', 0, 1, $2, 'DATABASE_REFUSES: constraint:23514')`,
+    [messageId, Buffer.from(JSON.stringify(message))],
+  )
   filling = {
     DEAL_ID: deal.dealId,
+    JOB_ID: jobId,
+    MESSAGE_ID: messageId,
     EVENT_ID: eventId,
     USER_ID: randomUUID(),
     NAME: 'ann',
@@ -68,7 +86,10 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await sql`truncate messenger.deal_chat_provisions, messenger.outbox_events,
-    messenger.chat_provision_runs, messenger.chat_provision_audit cascade`.execute(database().admin)
+    messenger.chat_provision_runs, messenger.chat_provision_audit, messenger.intake_parked,
+    messenger.chats, chokaq.jobs_hot, chokaq.jobs_dlq, chokaq.queues cascade`.execute(
+    database().admin,
+  )
 })
 
 describe('the commands', () => {
@@ -81,7 +102,7 @@ describe('the commands', () => {
 
   it.each(distinct)('$path: $line', async ({ line }) => {
     expect(await shell.run(fillIn(line, filling))).toMatch(/\S/)
-    const changes = /(requeue|reemit|replay|skip) (?!.*--dry-run)/.exec(line)
+    const changes = /--by (?!.*--dry-run)/.exec(line)
     const audit = await database().query(
       'select distinct actor, reason from messenger.chat_provision_audit',
     )

@@ -79,7 +79,7 @@ describeWithKafka('the intake and its broker', () => {
     bench.afterwards(() => rival.rollback().catch(() => undefined))
     await rival.insertChat(held.dealId)
     await produce(topic, [held], kafka.brokers)
-    await untilBlocked(database(), 'chat-provision-retry intake')
+    await untilBlocked(database(), 'chat-provision-retry consumer')
     proxy.pauseResponses()
     await rival.rollback()
     await bench.untilReady(4)

@@ -38,7 +38,7 @@ describeWithKafka('the intake', () => {
     bench.afterwards(() => rival.rollback().catch(() => undefined))
     await rival.insertChat(held.dealId)
     const intake = await bench.start({ topic })
-    await untilBlocked(database(), 'chat-provision-retry intake')
+    await untilBlocked(database(), 'chat-provision-retry consumer')
     expect(await bench.committed(topic)).toBeLessThanOrEqual(1)
 
     const stopped = intake.stop()

@@ -113,7 +113,7 @@ describeWithKafka('serve with the intake', () => {
     await rival.insertChat(message.dealId)
     await produce(around.from, [message])
     await untilReady(cli)
-    await untilBlocked(database(), 'chat-provision-retry intake')
+    await untilBlocked(database(), 'chat-provision-retry consumer')
     cli.child.kill('SIGKILL')
     await cli.exited
     await rival.rollback()

@@ -21,13 +21,14 @@ export const databaseChecks = [
   'rows',
   'jobs',
   'intake messages',
+  'replication slot',
 ] as const
 
 export function useDoctor(database: () => TestDatabase) {
   const examine = async (environment: Environment = {}): Promise<Findings> => {
     const findings = await examineAll({
       DATABASE_URL: database().url,
-      OUTBOX_RELAY: 'off',
+      OUTBOX_RELAY: 'stdout',
       ...environment,
     })
     return Object.fromEntries(findings.map((finding) => [finding.check, finding]))

@@ -41,7 +41,10 @@ export async function openRunbook(path: string): Promise<Runbook> {
 
 /** What the runbooks leave to be filled in. */
 export type Filling = Partial<
-  Record<'DEAL_ID' | 'USER_ID' | 'EVENT_ID' | 'NAME' | 'TEXT' | 'CLASS:CODE', string>
+  Record<
+    'DEAL_ID' | 'USER_ID' | 'EVENT_ID' | 'MESSAGE_ID' | 'JOB_ID' | 'NAME' | 'TEXT' | 'CLASS:CODE',
+    string
+  >
 >
 
 export function fillIn(text: string, filling: Filling): string {

@@ -24,6 +24,8 @@ describe('the metrics', () => {
       messenger_chat_provision_cycle_duration_seconds_sum: 0,
       messenger_chat_provision_cycle_duration_seconds_count: 0,
       messenger_chat_provision_database_look_age_seconds: 0,
+      messenger_intake_parked: 0,
+      messenger_intake_parkings_total: 0,
       messenger_outbox_backlog: 0,
       messenger_outbox_publish_lag_seconds: 0,
       messenger_outbox_published_total: 0,
