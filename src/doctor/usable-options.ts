@@ -7,8 +7,9 @@ import type { Config } from '../config/config.js'
 import { configWarnings, loadConfig } from '../config/load-config.js'
 import type { Needs } from '../config/option.js'
 import type { Environment } from '../config/read-options.js'
+import { weakTokens } from '../config/weak-tokens.js'
 import { AppError } from '../errors.js'
-import { failed, ok, warning, type Verdict } from './finding.js'
+import { failed, warning, worstOf, type Verdict } from './finding.js'
 
 export interface UsableOptions {
   readonly verdict: Verdict
@@ -25,8 +26,14 @@ export function usableOptions(environment: Environment): UsableOptions {
   try {
     const config = loadConfig(environment, all)
     const slips = configWarnings(environment)
-    const verdict =
-      slips.length === 0 ? ok('in order') : warning(slips.join('; '), 'correct the name')
+    const weak = weakTokens(config.deck)
+    const verdict = worstOf(
+      [
+        ...slips.map((found) => warning(found, 'correct the name')),
+        ...weak.map((found) => warning(found, 'take what `openssl rand -hex 16` prints')),
+      ],
+      'in order',
+    )
     return { verdict, forDatabase: config, forKafka: config }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
