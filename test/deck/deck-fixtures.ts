@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { serveApi, tokens, type ServedApi } from '../integration/http-api-fixtures.js'
 import type { TestDatabase } from '../support/test-database.js'
 
-export { adminToken, emptyTables, readToken } from '../integration/http-api-fixtures.js'
+export { adminToken, emptyTables, readToken, tokens } from '../integration/http-api-fixtures.js'
 
 export interface ServedDeck extends ServedApi {
   /** The address of a page, `/provisions` or ``. */

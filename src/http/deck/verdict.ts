@@ -31,6 +31,7 @@ export function verdictOf(
   nowMs: number,
 ): Verdict {
   const findings = [
+    ...ofLook(summary),
     ...reasons.map((text): Finding => ({ tone: 'bad', text })),
     ...ofProvisions(summary),
     ...ofOutbox(summary),
@@ -55,6 +56,12 @@ export function verdictOf(
 
 function rest(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter(({ tone }) => tone !== 'bad')
+}
+
+function ofLook({ isCurrent, ageSeconds }: Summary): readonly Finding[] {
+  if (isCurrent) return []
+  const text = `The database doesn't answer: these figures are of ${spanText(ageSeconds)} ago.`
+  return [{ tone: 'bad', text }]
 }
 
 function ofProvisions({ provisions }: Summary): readonly Finding[] {

@@ -106,6 +106,14 @@ async function readAnew() {
     morphStyle: 'innerHTML',
     ignoreActiveValue: true,
     callbacks: {
+      // Figures that end at the right begin elsewhere with each digit more: as new text they stand where
+      // they belong, as the same text they would count as having moved.
+      beforeNodeMorphed: (old, next) => {
+        if (old.nodeType !== Node.TEXT_NODE || old.data === next.data) return true
+        if (old.parentElement.closest('.of-number') === null) return true
+        old.replaceWith(next.cloneNode())
+        return false
+      },
       // What the visitor has unfolded stays unfolded.
       beforeAttributeUpdated: (name, node) => !(name === 'open' && node.matches('details, dialog')),
     },
@@ -144,8 +152,10 @@ function close() {
 }
 
 function follow() {
-  if (document.hidden) close()
-  else if (stream === undefined) open()
+  if (document.hidden) {
+    close()
+    tell('hidden', 'paused')
+  } else if (stream === undefined) open()
 }
 
 if (watched.length > 0) {

@@ -3,6 +3,7 @@
 import { createPostgresStorage } from '../../../chokaq/index.js'
 import { listAudit, type AuditLine } from '../../../operations/audit-trail.js'
 import { listRuns, type RunLine } from '../../../operations/list-runs.js'
+import type { Page } from '../../../operations/page.js'
 import {
   readThroughputSeries,
   seriesWindows,
@@ -10,13 +11,14 @@ import {
   type ThroughputSeries,
 } from '../../../operations/throughput-series.js'
 import { readOnly } from '../../api/read-only.js'
-import type { Summary } from '../../api/schemas/action-answers.js'
 import type { DeckContext, DeckServer } from '../context.js'
+import { problemOfError } from '../../problem-of-error.js'
 import { Chart } from '../parts/chart.js'
-import { Figure } from '../parts/figure.js'
+import { Empty } from '../parts/empty.js'
+import { SummaryFigures } from '../parts/summary-figures.js'
 import { OutcomeBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
-import { Count, countText, Id, Line, spanText, Time } from '../parts/text.js'
+import { Count, Id, Line, Time } from '../parts/text.js'
 import { sendPage } from '../send-page.js'
 import { one, valuesOf } from '../values.js'
 import { verdictOf, type Verdict } from '../verdict.js'
@@ -26,23 +28,15 @@ const latest = 8
 const usualWindow: SeriesWindow = '1h'
 
 export function addOverviewPage(app: DeckServer, deck: DeckContext): void {
-  const { db, config, summary, readiness } = deck
-  const { relay } = config.outbox
+  const { config, summary, readiness } = deck
   app.get('/', async (request, reply) => {
     const given = one(valuesOf(request.query), 'window')
     const window = seriesWindows.find((name) => name === given) ?? usualWindow
-    const [seen, reasons, read] = await Promise.all([
+    const [seen, reasons, lately] = await Promise.all([
       summary(),
       readiness(),
-      readOnly(db, async (trx) => ({
-        series: await readThroughputSeries(trx, createPostgresStorage({ db: trx }), {
-          ...{ window, relay },
-        }),
-        runs: await listRuns(trx, { limit: latest }),
-        audit: await listAudit(trx, { limit: latest }),
-      })),
+      readLately(deck, window).catch(whyNot),
     ])
-    const { series, runs, audit } = read
     return sendPage(
       request,
       reply,
@@ -53,42 +47,76 @@ export function addOverviewPage(app: DeckServer, deck: DeckContext): void {
       },
       <>
         <h1 class="unseen">Overview</h1>
-        <VerdictBox verdict={verdictOf(seen, reasons, config, Date.now())} seen={seen} />
-        <Figures seen={seen} />
-        <Charts series={series} />
-        <div class="columns">
-          <section>
-            <h2>
-              Last cycles <a href="/deck/runs">All</a>
-            </h2>
-            <div class="reserved">
-              <Table
-                caption="The last cycles"
-                columns={runColumns}
-                items={runs.items}
-                empty="No cycle has run yet."
-              />
-            </div>
-          </section>
-          <section>
-            <h2>What operators did</h2>
-            <div class="reserved">
-              <Table
-                caption="What operators did last"
-                columns={auditColumns}
-                items={audit.items}
-                empty="Nobody has changed anything yet."
-              />
-            </div>
-          </section>
-        </div>
+        <VerdictBox verdict={verdictOf(seen, reasons, config, Date.now())} />
+        <SummaryFigures seen={seen} />
+        {'why' in lately ? (
+          <Empty text={`What happened lately can't be read: ${lately.why}`} />
+        ) : (
+          <Lately lately={lately} />
+        )}
       </>,
     )
   })
 }
 
-function VerdictBox(props: { readonly verdict: Verdict; readonly seen: Summary }): JSX.Element {
-  const { verdict, seen } = props
+interface Lately {
+  readonly series: ThroughputSeries
+  readonly runs: Page<RunLine>
+  readonly audit: Page<AuditLine>
+}
+
+function readLately({ db, config }: DeckContext, window: SeriesWindow): Promise<Lately> {
+  const { relay } = config.outbox
+  return readOnly(db, async (trx) => ({
+    series: await readThroughputSeries(trx, createPostgresStorage({ db: trx }), { window, relay }),
+    runs: await listRuns(trx, { limit: latest }),
+    audit: await listAudit(trx, { limit: latest }),
+  }))
+}
+
+/** Without the database the last figures are shown all the same. */
+function whyNot(error: unknown): { readonly why: string } {
+  const known = problemOfError(error)
+  if (known?.status !== 503) throw error
+  return { why: known.detail ?? known.title }
+}
+
+function Lately({ lately }: { readonly lately: Lately }): JSX.Element {
+  const { series, runs, audit } = lately
+  return (
+    <>
+      <Charts series={series} />
+      <div class="columns">
+        <section>
+          <h2>
+            Last cycles <a href="/deck/runs">All</a>
+          </h2>
+          <div class="reserved">
+            <Table
+              caption="The last cycles"
+              columns={runColumns}
+              items={runs.items}
+              empty="No cycle has run yet."
+            />
+          </div>
+        </section>
+        <section>
+          <h2>What operators did</h2>
+          <div class="reserved">
+            <Table
+              caption="What operators did last"
+              columns={auditColumns}
+              items={audit.items}
+              empty="Nobody has changed anything yet."
+            />
+          </div>
+        </section>
+      </div>
+    </>
+  )
+}
+
+function VerdictBox({ verdict }: { readonly verdict: Verdict }): JSX.Element {
   const word = { good: 'Fine', warn: 'Look', bad: 'Act' }[verdict.tone]
   return (
     <section class={['verdict', verdict.tone]} aria-label="Is it fine?">
@@ -99,11 +127,6 @@ function VerdictBox(props: { readonly verdict: Verdict; readonly seen: Summary }
         <span safe>{verdict.sentence}</span>
       </p>
       <ul>
-        {!seen.isCurrent && (
-          <li
-            safe
-          >{`The database doesn't answer: figures of ${spanText(seen.ageSeconds)} ago.`}</li>
-        )}
         {verdict.findings.map(({ text, href }) => (
           <li>
             {href === undefined ? (
@@ -118,64 +141,6 @@ function VerdictBox(props: { readonly verdict: Verdict; readonly seen: Summary }
       </ul>
     </section>
   )
-}
-
-function Figures({ seen }: { readonly seen: Summary }): JSX.Element {
-  const { provisions, outbox, lastRun, jobs } = seen
-  const { backlog, poison, oldestAgeSeconds } = provisions
-  return (
-    <dl class="figure-row">
-      <Figure
-        name="Backlog"
-        value={countText(backlog)}
-        note={`${countText(provisions.failed)} failed, ${countText(provisions.stuck)} stuck`}
-        href="/deck/provisions?state=Failed"
-      />
-      <Figure
-        name="Oldest"
-        value={oldestAgeSeconds === 0 ? '–' : spanText(oldestAgeSeconds)}
-        note="that still has attempts"
-      />
-      <Figure
-        name="Poison"
-        value={countText(poison)}
-        note="out of attempts"
-        href="/deck/provisions?state=poison"
-        {...(poison > 0 && { tone: 'bad' })}
-      />
-      <Figure {...publishing(outbox)} />
-      <Figure
-        name="Last cycle"
-        value={lastRun?.durationMs == null ? '–' : spanText(lastRun.durationMs / 1_000)}
-        note={
-          lastRun === null
-            ? 'none yet'
-            : `${lastRun.outcome ?? 'running'}, ${countText(lastRun.provisioned)} made`
-        }
-        href="/deck/runs"
-      />
-      <Figure
-        name="Jobs"
-        value={countText(jobs.due + jobs.running)}
-        note={`${countText(jobs.running)} running, ${countText(jobs.dead)} dead`}
-        href="/deck/jobs"
-      />
-    </dl>
-  )
-}
-
-function publishing(outbox: Summary['outbox']) {
-  const href = '/deck/outbox'
-  if (outbox.backlog === null) {
-    const note = 'behind, of the slot that Debezium reads'
-    return { name: 'Publish lag', value: `${countText(outbox.slotLagBytes ?? 0)} B`, note, href }
-  }
-  const waits = `${countText(outbox.backlog)} waiting, ${countText(outbox.parked)} parked`
-  const value = outbox.backlog === 0 ? '–' : spanText(outbox.publishLagSeconds ?? 0)
-  return {
-    ...{ name: 'Publish lag', value, note: waits, href },
-    ...(outbox.parked > 0 && { tone: 'bad' as const }),
-  }
 }
 
 function Charts({ series }: { readonly series: ThroughputSeries }): JSX.Element {
@@ -231,8 +196,8 @@ const runColumns: readonly Column<RunLine>[] = [
 
 const auditColumns: readonly Column<AuditLine>[] = [
   { head: 'When', kind: 'time', cell: ({ at }) => <Time at={at} /> },
-  { head: 'Who', kind: 'short', cell: ({ actor }) => <Line text={actor} /> },
-  { head: 'What', kind: 'short', cell: ({ action }) => <Line text={action} /> },
+  { head: 'Who', kind: 'word', cell: ({ actor }) => <Line text={actor} /> },
+  { head: 'What', kind: 'word', cell: ({ action }) => <Line text={action} /> },
   {
     head: 'To',
     kind: 'text',

@@ -46,7 +46,10 @@ export function addRequeue(app: DeckServer, deck: DeckContext): void {
     carryOut: async ({ dealIds }, order, request) => {
       const targets = targetsOf({ dealIds: [...dealIds], dryRun: false })
       const signal = abandoned(request)
-      return noticeOf(await requeueProvisions(operator, { targets, order, signal }))
+      const result = await requeueProvisions(operator, { targets, order, signal })
+      const notice = noticeOf(result)
+      if (result.affected === 0) throw new AppError('USAGE', notice.text)
+      return notice
     },
     back: ({ back }) => back,
   })
@@ -94,7 +97,7 @@ function noticeOf(result: {
     first && `${ofThem(refused.length, 'deal')} refused: ${first.why}.`,
   ]
   return {
-    tone: affected === 0 ? 'bad' : refused.length + skipped > 0 ? 'warn' : 'good',
+    tone: refused.length + skipped > 0 ? 'warn' : 'good',
     text: parts.filter((part) => typeof part === 'string').join(' '),
   }
 }

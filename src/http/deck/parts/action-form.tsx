@@ -36,7 +36,7 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
         {effect}
       </p>
       {view.preview()}
-      {view.isVoid === true ? (
+      {view.isVoid === true && fault === undefined ? (
         <div class="buttons">
           <a href={back}>Back</a>
         </div>

@@ -3,7 +3,7 @@
 import { Empty } from './empty.js'
 
 /** The stylesheet has a width for each kind; `text` takes what is left. */
-type ColumnKind = 'id' | 'time' | 'number' | 'state' | 'short' | 'name' | 'value' | 'text'
+type ColumnKind = 'id' | 'time' | 'number' | 'state' | 'word' | 'short' | 'name' | 'value' | 'text'
 
 export interface Column<T> {
   readonly head: string

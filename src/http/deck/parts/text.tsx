@@ -5,8 +5,11 @@ export function Time({ at }: { readonly at: string | null }): JSX.Element {
   if (at === null) return <Nothing />
   if (!/^\d{4}-/.test(at)) return <span safe>{at}</span>
   return (
-    <time datetime={at} title={`${at} (UTC)`} safe>
-      {at.slice(0, 19).replace('T', ' ')}
+    <time datetime={at} title={`${at} (UTC)`}>
+      <span class="year" safe>
+        {at.slice(0, 5)}
+      </span>
+      <span safe>{at.slice(5, 19).replace('T', ' ')}</span>
     </time>
   )
 }
@@ -45,8 +48,9 @@ const spans = [
   ['s', 1],
 ] as const
 
-/** `2d 3h`, `4m 10s`, `0.3s`: the two largest units that say something. */
+/** `2d 3h`, `4m 10s`, `0.3s`, `20ms`: the two largest units that say something. */
 export function spanText(seconds: number): string {
+  if (seconds < 0.1) return `${Math.round(seconds * 1_000)}ms`
   if (seconds < 10) return `${Math.round(seconds * 10) / 10}s`
   let rest = Math.round(seconds)
   const parts: string[] = []
