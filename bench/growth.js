@@ -77,14 +77,14 @@ export const growth = {
 
 /** Where statistics are to be old, they are of the history alone, and nobody makes new ones. */
 async function createWorld(servers, name, sizes) {
-  const { url, db, drop } = await servers.database(['service', 'reference'])
+  const { url, db, vacuum, drop } = await servers.database(['service', 'reference'])
   await seedHistory(db, sizes.history)
   if (name === stale) await forbidStatistics(db)
   if (name !== small) {
     await seedReady(db, sizes.ready)
     await seedPoison(db, sizes.poison)
     await seedFuture(db, sizes.future)
-    if (name === grown) await sql`vacuum (analyze)`.execute(db)
+    if (name === grown) await vacuum()
   }
   const job = await startJob(url)
   return { db, job, drop }

@@ -54,26 +54,38 @@ export async function appendDealChatStatusChanged(
 }
 
 /**
- * The insert alone, to stand in a larger statement under the same row lock; it returns `payload`.
- * Its payload is right by construction (uuids, one of the statuses, a time); what goes beside it is
- * checked here.
+ * The insert alone, checked; it returns `payload`.
  *
- * @param id UUIDv7 of the event
- * @param gate a table expression: the event is written where it gives one row, not where it gives none
  * @throws ContractViolation where topic or traceparent could not be sent
  */
-export function insertDealChatStatusChanged(
+function insertDealChatStatusChanged(
   id: string,
   event: DealChatStatusChanged,
-  gate: RawBuilder<unknown> = sql`(select) always`,
 ): RawBuilder<unknown> {
   assertSendable(event)
+  return insertEvent({ id, ...event }, sql`(select) always`)
+}
+
+/** A value, or an expression that gives it. */
+type Given<T> = T | RawBuilder<T>
+
+/**
+ * The insert to stand in a larger statement under the same row lock. Its payload is right by construction
+ * (uuids, one of the statuses, a time); what goes beside it, topic and traceparent, is the caller's to
+ * check (`assertSendable`).
+ *
+ * @param gate a table expression: the event is written where it gives one row, not where it gives none
+ */
+export function insertEvent(
+  event: { readonly [K in 'id' | keyof DealChatStatusChanged]: Given<string | null> },
+  gate: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
     insert into messenger.outbox_events
       (id, aggregate_type, aggregate_id, type, topic, contract_version,
        payload, correlation_id, traceparent, occurred_at)
     select
-      ${id}::uuid, ${aggregateType}::text, ${event.dealId}::uuid, ${eventType}::text,
+      ${event.id}::uuid, ${aggregateType}::text, ${event.dealId}::uuid, ${eventType}::text,
       ${event.topic}::text, ${contractVersion}::integer,
       concat(
         '{"DealId":"', ${event.dealId}::uuid,

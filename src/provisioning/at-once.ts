@@ -9,12 +9,35 @@
 
 import { sql, type Kysely } from 'kysely'
 import { uuidv7 } from 'uuidv7'
-import { insertDealChatStatusChanged, type DealChatStatusChanged } from '../outbox/append-event.js'
+import { insertEvent, type DealChatStatusChanged } from '../outbox/append-event.js'
+import { assertSendable } from '../outbox/event-contract.js'
+import {
+  compileOnce,
+  type CompiledStatement,
+  type ValueOf,
+} from '../postgres/compiled-statement.js'
 import type { Database } from '../postgres/schema.js'
 import type { Candidate } from './candidates.js'
 import { isBlank, membersAtMost } from './guards.js'
+import type { MessengerChats } from './messenger-chats.js'
 import type { ProvisionContext } from './provision.js'
 import { attempted, type AttemptStamp } from './row-writes.js'
+
+type Creation = NonNullable<MessengerChats['creation']>
+
+interface Values extends AttemptStamp, DealChatStatusChanged {
+  readonly id: string
+  readonly xmin: string
+  readonly chatId: string
+  readonly correlationId: string
+  readonly eventId: string
+  readonly knownRoles: readonly string[]
+}
+
+type Provision = CompiledStatement<Values, { readonly chatId: string }>
+
+/** One for each adapter, for an adapter brings its part of it. */
+const statements = new WeakMap<Creation, Provision>()
 
 /**
  * The candidate as it was read is due; that its version is the same under the lock says that it still
@@ -38,14 +61,51 @@ export async function provisionAtOnce(
   { creation, knownRoles }: ProvisionContext,
 ): Promise<string | undefined> {
   if (creation === undefined || isBlank(candidate.title)) return undefined
-  const chatId = uuidv7()
-  const { correlationId } = event
-  const ready = { ...event, dealId: candidate.dealId, chatId, status: 'Ready' } as const
-  const { rows } = await sql<{ chatId: string }>`
+  assertSendable(event)
+  const [made] = await statementOf(creation)(db, {
+    id: candidate.id,
+    xmin: candidate.xmin,
+    dealId: candidate.dealId,
+    chatId: uuidv7(),
+    eventId: uuidv7(),
+    status: 'Ready',
+    knownRoles: [...knownRoles],
+    attempts: stamp.attempts,
+    asOf: stamp.asOf,
+    backoffMs: stamp.backoffMs,
+    topic: event.topic,
+    traceparent: event.traceparent,
+    correlationId: event.correlationId,
+  })
+  return made?.chatId
+}
+
+/**
+ * Asked once a cycle: would the statement be bounded in time on a session of this pool? If not, each row
+ * would be tried by it in vain.
+ */
+export async function limitsOwnTime(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ limited: boolean }>`
+    select current_setting('statement_timeout') <> '0' as limited
+  `.execute(db)
+  return rows[0]?.limited === true
+}
+
+function statementOf(creation: Creation): Provision {
+  const known = statements.get(creation)
+  if (known !== undefined) return known
+  const made: Provision = compileOnce((value) => statement(creation, value))
+  statements.set(creation, made)
+  return made
+}
+
+const statement = (creation: Creation, value: ValueOf<Values>) => {
+  const [chatId, correlationId] = [value('chatId'), value('correlationId')] as const
+  return sql<{ chatId: string }>`
     with due as materialized (
       select p.id, p.deal_id, p.title, p.project_id, p.deal_tenant_id
       from messenger.deal_chat_provisions p
-      where p.id = ${candidate.id} and p.xmin::text = ${candidate.xmin}
+      where p.id = ${value('id')} and p.xmin::text = ${value('xmin')}
         and current_setting('statement_timeout') <> '0'
       for no key update of p skip locked
     ),
@@ -58,15 +118,15 @@ export async function provisionAtOnce(
     fit as materialized (
       select due.* from due
       where (select count(*) from listed) between 1 and ${membersAtMost}::int
-        and not exists (select from listed where role <> all(${[...knownRoles]}::text[]))
+        and not exists (select from listed where role <> all(${value('knownRoles')}::text[]))
     ),
     ${creation({ chatId, correlationId })},
-    event as (${insertDealChatStatusChanged(uuidv7(), ready, sql`made`)}),
+    event as (${insertEvent(eventOf(value), sql`made`)}),
     ready as (
       update messenger.deal_chat_provisions p
-      set status = 'Ready', chat_id = made.id, last_error = null, ${attempted(stamp)}
+      set status = 'Ready', chat_id = made.id, last_error = null, ${attempted(stampOf(value))}
       from made cross join event
-      where p.id = ${candidate.id}
+      where p.id = ${value('id')}
       returning p.chat_id
     )
     -- A chat that was made, but by another id, or not told of, or its row not marked: a trigger's work.
@@ -74,6 +134,21 @@ export async function provisionAtOnce(
     select case when ready.chat_id = ${chatId}::uuid then ready.chat_id
       else cast('not done whole: ' || made.id as uuid) end as "chatId"
     from made left join ready on true
-  `.execute(db)
-  return rows[0]?.chatId
+  `
 }
+
+const eventOf = (value: ValueOf<Values>) => ({
+  id: value('eventId'),
+  topic: value('topic'),
+  dealId: value('dealId'),
+  chatId: value('chatId'),
+  status: value('status'),
+  correlationId: value('correlationId'),
+  traceparent: value('traceparent'),
+})
+
+const stampOf = (value: ValueOf<Values>) => ({
+  attempts: value('attempts'),
+  asOf: value('asOf'),
+  backoffMs: value('backoffMs'),
+})

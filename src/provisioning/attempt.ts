@@ -39,6 +39,8 @@ export interface AttemptContext extends RetryContext {
   readonly topic: string
   readonly provisioning: ProvisionContext
   readonly returns: AttemptReturns
+  /** Whether a row may be tried by one statement; see `limitsOwnTime`. */
+  readonly atOnce: boolean
 }
 
 /**
@@ -51,7 +53,7 @@ export async function attemptRow(
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
   let onRecord: OnRecord | undefined
-  let inSteps = careful
+  let inSteps = careful || !context.atOnce
   const outcome = await retryInPlace(
     context,
     async () => {

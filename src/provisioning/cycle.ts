@@ -14,6 +14,7 @@ import type { BusyLock, HeldLock } from '../postgres/session-lock.js'
 import { logEvent } from '../telemetry/log-events.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { markFailed, withAttemptSpan, withCycleSpan } from '../telemetry/tracing.js'
+import { limitsOwnTime } from './at-once.js'
 import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
 import type { AttemptReturns } from './attempt-returns.js'
 import { createCandidateFeed } from './candidate-feed.js'
@@ -112,6 +113,7 @@ async function runUnderLock(
   const { retry } = deps
   const { jobRunId, log } = run
   const asOf = await readAsOf(deps.db)
+  const atOnce = await limitsOwnTime(deps.db)
   const careful = await deps.ledger.open(jobRunId, asOf)
   await deps.returns.settle()
   // Not by the child, which would say jobRunId twice.
@@ -145,6 +147,7 @@ async function runUnderLock(
     ...deps,
     jobRunId,
     at,
+    atOnce,
     mayGoOn: () => !run.stopping.aborted && !lock.lost.aborted,
   }
 

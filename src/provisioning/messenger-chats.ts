@@ -54,11 +54,15 @@ export interface MessengerChats {
    * written, where the deal has a chat already. `made` depends on all the others, so that they are
    * written before the event and the deal's row: every way takes the tables in the same order, or
    * two of them could wait for each other. An adapter without it is worked off step by step.
+   *
+   * Called once, for all rows: what is another for each row must come from the expressions that are
+   * given, from `fit` and `listed`, or from a function of the database.
    */
   readonly creation?: ((made: NewChatIds) => RawBuilder<unknown>) | undefined
 }
 
+/** Expressions of type uuid, once cast (`${chatId}::uuid`). */
 export interface NewChatIds {
-  readonly chatId: string
-  readonly correlationId: string
+  readonly chatId: RawBuilder<string>
+  readonly correlationId: RawBuilder<string>
 }

@@ -69,7 +69,7 @@ export const referenceChats: MessengerChats = {
     ),
     feed as (
       insert into messenger.chat_events (id, chat_id, type, actor, correlation_id)
-      select ${uuidv7()}::uuid, id, 'DealChatProvisioned', 'System', ${correlationId}::uuid from chat
+      select gen_random_uuid(), id, 'DealChatProvisioned', 'System', ${correlationId}::uuid from chat
       returning id
     ),
     added as (

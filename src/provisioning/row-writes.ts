@@ -106,8 +106,8 @@ function assertWritten(result: QueryResult<unknown>): void {
     throw new Error('a trigger kept the locked row from being written')
 }
 
-/** The columns that every attempt sets, whatever its outcome. */
-export const attempted = (stamp: AttemptStamp) => sql`
+/** The columns that every attempt sets, whatever its outcome; from values or expressions. */
+export const attempted = (stamp: { readonly [K in keyof AttemptStamp]: unknown }) => sql`
   attempts = ${stamp.attempts},
   next_attempt_at =
     ${stamp.asOf}::timestamptz + ${stamp.backoffMs}::float8 * interval '1 millisecond',

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createDatabase } from '../../src/postgres/connect.js'
 import type { Database } from '../../src/postgres/schema.js'
 import { provisionAtOnce } from '../../src/provisioning/at-once.js'
@@ -190,6 +191,22 @@ describeWithPgbouncer('L5 a session that others share', () => {
       ])
     } finally {
       await other.destroy()
+    }
+  })
+
+  it('is asked once for its limits, and no row is tried by the one statement in vain', async () => {
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    try {
+      for (let n = 0; n < 3; n += 1) await seedDeal(database().admin)
+      const job = newJob({ url: pooler.url(database().name), lockUrl: database().url })
+      expect(await job.cycle()).toMatchObject({ provisioned: 3 })
+      const texts = query.mock.calls.map(([statement]) => String(statement))
+      expect(texts.filter((text) => text.includes('as limited'))).toHaveLength(1)
+      expect(texts.filter((text) => text.includes('listed as materialized'))).toEqual(
+        texts.filter((text) => text.includes('written as (')),
+      )
+    } finally {
+      query.mockRestore()
     }
   })
 })
