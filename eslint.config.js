@@ -40,7 +40,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/config/**', 'test/**', 'scripts/**', '*.config.*'],
+    files: ['src/config/**', 'test/**', 'scripts/**', 'bench/**', '*.config.*'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

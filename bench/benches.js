@@ -1,6 +1,7 @@
 /** All benches by name. The long ones run only when they are named. */
 
 import { crashGuard } from './crash-guard.js'
+import { drain } from './drain.js'
 import { growth } from './growth.js'
 import { provision } from './provision.js'
 import { relayLatency } from './relay-latency.js'
@@ -12,4 +13,5 @@ export const benches = {
   'relay-latency': relayLatency,
   growth,
   'crash-guard': crashGuard,
+  drain,
 }
