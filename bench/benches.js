@@ -3,6 +3,7 @@
 import { crashGuard } from './crash-guard.js'
 import { drain } from './drain.js'
 import { growth } from './growth.js'
+import { idle } from './idle.js'
 import { provision } from './provision.js'
 import { relayLatency } from './relay-latency.js'
 import { relay } from './relay.js'
@@ -12,6 +13,7 @@ export const benches = {
   relay,
   'relay-latency': relayLatency,
   growth,
+  idle,
   'crash-guard': crashGuard,
   drain,
 }

@@ -53,7 +53,9 @@ export function createServers(given) {
       }
       // Takes longer than the product's own connections let a statement take.
       const vacuum = () => oneStatement(url, 'vacuum (analyze)')
-      return { url, db, vacuum, drop }
+      /** Of one parameter at the most, the database's name. */
+      const adminQuery = (text) => oneStatement(adminUrl, text, [name])
+      return { url, db, vacuum, adminQuery, drop }
     },
 
     /** A topic of the bench's own with three partitions, and how many messages it holds. */
@@ -84,11 +86,11 @@ export function createServers(given) {
   }
 }
 
-async function oneStatement(url, text) {
+async function oneStatement(url, text, values) {
   const client = new pg.Client(url)
   await client.connect()
   try {
-    await client.query(text)
+    return (await client.query(text, values)).rows
   } finally {
     await client.end()
   }
