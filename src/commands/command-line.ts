@@ -7,6 +7,7 @@ import { AppError } from '../errors.js'
 import { demoCommand } from './demo.js'
 import { doctorCommand } from './doctor.js'
 import type { ExitCode, SetExitCode } from './exit-code.js'
+import { health } from './health.js'
 import { migrateStatus, migrateUp } from './migrate.js'
 import { parseCount } from './operator-options.js'
 import { addIntake } from './intake.js'
@@ -95,6 +96,15 @@ export function createProgram(
     .description('look at all that the service rests on, and say how to mend what is wrong')
     .option('--json', 'print an array')
     .action(async (options: { json?: true }) => exit(await doctorCommand(environment, options)))
+
+  program
+    .command('health')
+    .description('ask the service that runs here how it is, for a health check')
+    .option('--ready', 'ask whether it can work now, not whether it should be kept')
+    .option('--json', 'print as JSON')
+    .action(async (options: Parameters<typeof health>[1]) =>
+      exit(await health(environment, options)),
+    )
 
   addProvisions(program, environment, exit)
   addOutbox(program, environment, exit)

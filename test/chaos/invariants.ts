@@ -1,10 +1,22 @@
 /** What must hold after any storm, in the database and on the topic; each violation is a sentence. */
 
-import { sql } from 'kysely'
-import { maxAttempts, type World } from './world.js'
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../../src/postgres/schema.js'
+import type { TopicMessage } from '../support/kafka.js'
+
+/** What a storm has raged over. */
+export interface Place {
+  readonly admin: Kysely<Database>
+  /** Runs until a row is poison. */
+  readonly maxAttempts: number
+  /** All that the topic holds, by partition and offset. */
+  messages(): Promise<readonly TopicMessage[]>
+}
 
 /** Statements that give a row, as text, for each violation. */
-const inTheDatabase: readonly { readonly rule: string; readonly statement: string }[] = [
+const inTheDatabase = (
+  maxAttempts: number,
+): readonly { readonly rule: string; readonly statement: string }[] => [
   {
     rule: 'INV-CHAT-2: at most one chat per deal',
     statement: `select deal_id::text as it from messenger.chats where deal_id is not null
@@ -55,16 +67,16 @@ const inTheDatabase: readonly { readonly rule: string; readonly statement: strin
   },
 ]
 
-export async function violations(world: World): Promise<string[]> {
+export async function violations(world: Place): Promise<string[]> {
   const found: string[] = []
-  for (const { rule, statement } of inTheDatabase) {
+  for (const { rule, statement } of inTheDatabase(world.maxAttempts)) {
     const { rows } = await sql.raw<{ it: string }>(statement).execute(world.admin)
     for (const { it } of rows) found.push(`${rule}: ${it}`)
   }
   return [...found, ...(await onTheTopic(world))]
 }
 
-async function onTheTopic(world: World): Promise<string[]> {
+async function onTheTopic(world: Place): Promise<string[]> {
   const found: string[] = []
   const { rows: events } = await sql<{ id: string; payload: string }>`
     select id, payload::text as payload from messenger.outbox_events where published_at is not null
@@ -87,7 +99,7 @@ async function onTheTopic(world: World): Promise<string[]> {
 }
 
 /** After every instance has ended. */
-export async function locksLeft(world: World): Promise<number> {
+export async function locksLeft(world: Pick<Place, 'admin'>): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from pg_locks where locktype = 'advisory'`.execute(world.admin)
   return rows[0]?.n ?? 0

@@ -27,6 +27,7 @@ export class World {
   readonly adminUrl: string
   readonly admin: Kysely<Database>
   readonly topic: string
+  readonly maxAttempts = maxAttempts
   readonly instances: RunningCli[] = []
   readonly #environment: Record<string, string>
 
