@@ -4,6 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/copy-assets.js ./scripts/
 COPY src ./src
 # Types and source maps of the packages are a quarter of their size, and nothing here reads them.
 RUN npm run build && npm prune --omit=dev \

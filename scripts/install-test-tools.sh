@@ -22,17 +22,22 @@ java_is_new_enough() {
   [ -n "$version" ] && [ "$version" -ge 17 ]
 }
 
-# The API's fuzzer, from PyPI, in a folder of its own; its version, so that a new one changes no run.
-fuzzer='schemathesis==4.32.5'
-fuzzer_home="$(dirname "$0")/../.cache/schemathesis"
+# From PyPI, each in a folder of its own and by its version, so that a new one changes no run:
+# the API's fuzzer, and what knows Kubernetes' schemas.
+python_tools=('schemathesis==4.32.5' 'kubernetes-validate==1.37.0')
 
-install_fuzzer() {
-  "$fuzzer_home/bin/schemathesis" --version >/dev/null 2>&1 && return
-  echo "Installing $fuzzer …"
-  if ! { python3 -m venv "$fuzzer_home" && "$fuzzer_home/bin/pip" install --quiet "$fuzzer"; }; then
-    rm -rf "$fuzzer_home"
-    echo "Without python3 with venv, or PyPI, the fuzzing of the API is left out." >&2
-  fi
+install_python_tools() {
+  local tool name home
+  for tool in "${python_tools[@]}"; do
+    name="${tool%%==*}"
+    home="$(dirname "$0")/../.cache/$name"
+    "$home/bin/$name" --version >/dev/null 2>&1 && continue
+    echo "Installing $tool …"
+    if ! { python3 -m venv "$home" && "$home/bin/pip" install --quiet "$tool"; }; then
+      rm -rf "$home"
+      echo "Without python3 with venv, or PyPI, the tests that need $name are left out." >&2
+    fi
+  done
 }
 
 missing=()
@@ -41,7 +46,7 @@ for tool in "${tools[@]}"; do
 done
 
 if [ "${#missing[@]}" -eq 0 ]; then
-  install_fuzzer
+  install_python_tools
   echo 'All test tools are installed.'
   exit 0
 fi
@@ -62,4 +67,4 @@ export DEBIAN_FRONTEND=noninteractive
 export RUNLEVEL=1
 apt-get update -q
 apt-get install -q -y --no-install-recommends "${missing[@]}"
-install_fuzzer
+install_python_tools

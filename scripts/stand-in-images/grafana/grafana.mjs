@@ -1,7 +1,8 @@
 /** Answers in Grafana's place: healthy where the files that Grafana would read are mounted and not empty. */
 
-const { createServer } = require('node:http')
-const { statSync } = require('node:fs')
+import { createServer } from 'node:http'
+import { statSync } from 'node:fs'
+import process from 'node:process'
 
 const files = [
   '/etc/grafana/provisioning/datasources/prometheus.yml',
