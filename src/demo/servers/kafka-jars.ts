@@ -9,14 +9,14 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { localServers } from '../../config/local-servers.js'
 import { AppError } from '../../errors.js'
 import { cachedFolder, exists, serverCacheFolder } from './server-cache.js'
 import { startServerProcess } from './server-process.js'
 
 const run = promisify(execFile)
 
-const kafkaVersion = '4.1.1'
-const folderName = `kafka-${kafkaVersion}`
+const defaultVersion = '4.1.1'
 /** Kafka 4's brokers need it. */
 const oldestJava = 17
 /** Long enough to read, short enough to show that something happens. */
@@ -24,6 +24,14 @@ const progressIntervalMs = 3_000
 
 export type LocalKafkaTools =
   { readonly available: true } | { readonly available: false; readonly reason: string }
+
+function wantedVersion(): string {
+  return localServers().kafkaVersion ?? defaultVersion
+}
+
+function folderName(): string {
+  return `kafka-${wantedVersion()}`
+}
 
 /** Whether a broker can be run here, or why not. */
 export async function findLocalKafkaTools(): Promise<LocalKafkaTools> {
@@ -33,7 +41,7 @@ export async function findLocalKafkaTools(): Promise<LocalKafkaTools> {
     return missing(`Java is version ${java}, and a Kafka broker needs ${oldestJava} or later`)
   }
   // With the jars at hand Maven has nothing left to do.
-  if (await exists(join(serverCacheFolder(), folderName))) return { available: true }
+  if (await exists(join(serverCacheFolder(), folderName()))) return { available: true }
   if (!(await answers('mvn', ['--version']))) return missing('there is no Maven (mvn)')
   return { available: true }
 }
@@ -49,11 +57,12 @@ export async function fetchKafkaJars(
   log: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<string> {
-  return cachedFolder(folderName, async (folder) => {
-    log(`Fetching Apache Kafka ${kafkaVersion} with Maven, once (46 jars, 43 MB) …`)
-    await writeFile(join(folder, 'pom.xml'), pom)
+  const version = wantedVersion()
+  return cachedFolder(folderName(), async (folder) => {
+    log(`Fetching Apache Kafka ${version} with Maven, once (46 jars, 43 MB) …`)
+    await writeFile(join(folder, 'pom.xml'), pom(version))
     await copyJars(folder, log, signal)
-    log(`Apache Kafka ${kafkaVersion} is here.`)
+    log(`Apache Kafka ${version} is here.`)
   })
 }
 
@@ -117,7 +126,7 @@ async function answers(command: string, args: readonly string[]): Promise<boolea
 }
 
 /** slf4j-simple, for without a logger a broker that can't start says nothing at all. */
-const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+const pom = (version: string): string => `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>local</groupId>
   <artifactId>kafka-broker</artifactId>
@@ -127,7 +136,7 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
     <dependency>
       <groupId>org.apache.kafka</groupId>
       <artifactId>kafka_2.13</artifactId>
-      <version>${kafkaVersion}</version>
+      <version>${version}</version>
     </dependency>
     <dependency>
       <groupId>org.slf4j</groupId>

@@ -9,8 +9,9 @@ import { chmod, cp, readdir, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { localServers } from '../../config/local-servers.js'
 import { AppError } from '../../errors.js'
-import { cachedFolder, isOpenToAll } from './server-cache.js'
+import { cachedFolder, exists, isOpenToAll } from './server-cache.js'
 import type { ProcessOwner } from './server-process.js'
 import { serverUser } from './server-user.js'
 
@@ -24,6 +25,8 @@ export interface PostgresBinaries {
 }
 
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
+  const { postgresFolder } = localServers()
+  if (postgresFolder !== undefined) return chosenBinaries(postgresFolder)
   const { initdb, postgres, version } = await locate()
   const owner = await serverUser()
   const folder = dirname(postgres)
@@ -33,6 +36,16 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   )
   const inCopy = (program: string) => join(copy, 'bin', basename(program))
   return { initdb: inCopy(initdb), postgres: inCopy(postgres), owner }
+}
+
+/** Somebody's own installation is used where it lies: a copy of it might lack what it links to. */
+async function chosenBinaries(folder: string): Promise<PostgresBinaries> {
+  const [initdb, postgres] = [join(folder, 'bin', 'initdb'), join(folder, 'bin', 'postgres')]
+  if (await exists(postgres)) return { initdb, postgres, owner: await serverUser() }
+  throw new AppError(
+    'DATABASE_UNAVAILABLE',
+    `LOCAL_POSTGRES must be a folder with bin/initdb and bin/postgres, and there is no ${postgres}`,
+  )
 }
 
 interface PlatformPackage {
