@@ -53,10 +53,17 @@ export async function drainOutbox(
   }
 }
 
+/** A broker away, a topic missing, a reader gone: the reason says which, and the next step is the same. */
 function brokerUnavailable(reason: string): AppError {
+  return unpublished(
+    reason,
+    'once the cause is mended (`doctor` says how), `serve` or the next run',
+  )
+}
+
+function unpublished(reason: string, who: string): AppError {
   return new AppError(
     'BROKER_UNAVAILABLE',
-    `Not all events could be published (${reason}). They wait in the outbox; once that is mended, ` +
-      '`serve` or the next run publishes them. `doctor` says what Kafka lacks.',
+    `Not all events could be published (${reason}). They wait in the outbox; ${who} publishes them.`,
   )
 }

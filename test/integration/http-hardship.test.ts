@@ -80,6 +80,18 @@ describe('a frozen database', () => {
     const { status } = await api.ask('/queues/operations', { method: 'PATCH', body })
     expect(status).toBe(503)
   })
+
+  it('a hundred refusals are a few lines in the log: one for each reason, none a fault', async () => {
+    await fifty(() => api.ask('/runs'))
+    const refused = api
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes('"event":"http refused"'))
+      .map((line) => String((JSON.parse(line) as { reason: unknown }).reason))
+    expect(refused).toContain('CONNECTION_LOST')
+    expect(refused.length).toBeLessThan(10)
+    expect(api.logged()).not.toContain('"event":"http failed"')
+  })
 })
 
 interface Summary {
