@@ -101,6 +101,7 @@ async function play(
   const scenes = await setScenes({ db, topic: climb.plan.topic, crashWorker, say }, deals)
   closers.push(() => scenes.close())
   await worker.start(way.plan)
+  say(`The Deck shows it going by: ${deckAt(httpPort)}`)
 
   const checked = await untilSettled({
     db,
@@ -166,6 +167,10 @@ function tell(
   return 1
 }
 
+function deckAt(httpPort: number): string {
+  return `http://127.0.0.1:${httpPort}/deck`
+}
+
 async function stayOpen(
   { signal }: RunDemoOptions,
   { workerUrl }: DemoDatabase,
@@ -177,6 +182,7 @@ async function stayOpen(
   const lines = [
     '',
     'The worker goes on. What to look at next:',
+    `  ${deckAt(httpPort)}: The Deck, where on-call looks and acts`,
     `  ${address}/healthz   ${address}/readyz   ${address}/metrics`,
     '  runbooks/chat-provision-retry.md: what on-call does with the deals that are out of attempts',
     `  export CHAT_PROVISION_RETRY_MAX_ATTEMPTS=${maxAttempts} \\`,

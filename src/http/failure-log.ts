@@ -12,14 +12,15 @@ import type { Problem } from './problem.js'
 /** Often enough to see that an outage goes on. */
 const againAfterMs = 60_000
 
-/**
- * @param now monotonic milliseconds
- * @returns `known` is what the client is told; undefined for a fault of the program
- */
-export function createFailureLog(
-  log: Logger,
-  now: () => number,
-): (request: FastifyRequest, error: unknown, known: Problem | undefined) => void {
+/** `known` is what the client is told; undefined for a fault of the program. */
+export type FailureLog = (
+  request: FastifyRequest,
+  error: unknown,
+  known: Problem | undefined,
+) => void
+
+/** @param now monotonic milliseconds */
+export function createFailureLog(log: Logger, now: () => number): FailureLog {
   const toldAt = new Map<string, number>()
   return (request, error, known) => {
     const { method } = request

@@ -155,7 +155,7 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
   if (api === undefined) return app
   await app.register(cookie)
   await addApi(app, api, limits)
-  await addDeck(app, { ...api, readiness }, limits)
+  await addDeck(app, { ...api, readiness, logFailure }, limits)
   return app
 }
 

@@ -99,6 +99,8 @@ describe('demo without Docker and Java', () => {
       { timeoutMs },
     )
     expect((await fetch(health)).status).toBe(200)
+    const deck = /The Deck shows it going by: (\S+)$/m.exec(demo.stdout())?.[1] ?? ''
+    expect(await (await fetch(deck)).text()).toContain('Overview · The Deck')
     demo.child.kill('SIGINT')
     expect(await demo.exited).toBe(0)
     await expect(fetch(health)).rejects.toThrow()

@@ -44,7 +44,7 @@ const ownFields = ['reason', 'typed', formTokenField]
 
 export function addAction<Subject>(
   app: DeckServer,
-  { config, log }: Pick<DeckContext, 'config' | 'log'>,
+  { config, logFailure }: Pick<DeckContext, 'config' | 'logFailure'>,
   action: Action<Subject>,
 ): void {
   const { path, section, title, effect, fields, fieldNames = [], carryOut, back } = action
@@ -103,9 +103,7 @@ export function addAction<Subject>(
       const known = problemOfError(error)
       const fault = inputFault(error) ?? known?.detail
       if (known === undefined || fault === undefined) throw error
-      if (known.status >= 500) {
-        log.warn({ event: 'http failed', route: path, err: error }, 'http failed')
-      }
+      if (known.status >= 500) logFailure(request, error, known)
       return ask(request, reply, values, { status: known.status, fault })
     }
     return reply.redirect(back(subject), 303)

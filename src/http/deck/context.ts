@@ -2,11 +2,13 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../api/access.js'
+import type { FailureLog } from '../failure-log.js'
 import type { ApiContext } from '../api/context.js'
 
 export interface DeckContext extends ApiContext {
   /** One line for each thing that is not in order. */
   readonly readiness: () => Promise<readonly string[]>
+  readonly logFailure: FailureLog
 }
 
 /** Below `/deck`. */

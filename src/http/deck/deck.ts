@@ -65,17 +65,13 @@ export async function addDeck(
   )
 }
 
-function addErrors(app: FastifyInstance, { log }: Pick<DeckContext, 'log'>): void {
+function addErrors(app: FastifyInstance, { logFailure }: Pick<DeckContext, 'logFailure'>): void {
   app.setNotFoundHandler((request, reply) =>
     sendErrorPage(request, reply, problem(404, 'There is no such page.')),
   )
   app.setErrorHandler((error, request, reply) => {
     const known = problemOfError(error)
-    if (known === undefined || known.status >= 500) {
-      const { method, routeOptions } = request
-      const fields = { event: 'http failed', method, route: routeOptions.url, err: error }
-      log.error(fields, 'http failed')
-    }
+    if (known === undefined || known.status >= 500) logFailure(request, error, known)
     const detail = 'This is a fault of the service; its log says more.'
     return sendErrorPage(request, reply, known ?? { status: 500, title: 'Internal error', detail })
   })

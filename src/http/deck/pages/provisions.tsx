@@ -90,6 +90,7 @@ export function addProvisionsPage(app: DeckServer, deck: DeckContext): void {
           values={values}
           visitor={visitorOf(request)}
           maxAttempts={operator.maxAttempts}
+          isKnown={fault === undefined}
         />
       </>,
     )
@@ -101,14 +102,16 @@ interface ListProps {
   readonly values: Values
   readonly visitor: Visitor
   readonly maxAttempts: number
+  /** False where the filter means nothing. */
+  readonly isKnown: boolean
 }
 
-function List({ page, values, visitor, maxAttempts }: ListProps): JSX.Element {
+function List({ page, values, visitor, maxAttempts, isKnown }: ListProps): JSX.Element {
   const table = {
     caption: 'Provisions, most recently changed first',
     columns: columns(maxAttempts),
     items: page.items,
-    empty: 'No deal is like this.',
+    empty: isKnown ? 'No deal is like this.' : 'Mend the filter to see deals.',
   }
   if (!visitor.canChange || page.items.length === 0) return <Table {...table} />
   return (

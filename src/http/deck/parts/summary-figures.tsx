@@ -42,8 +42,7 @@ export function SummaryFigures({ seen }: { readonly seen: Summary }): JSX.Elemen
 function lastCycle(run: Summary['lastRun']) {
   if (run === null) return { value: '–', note: 'none yet' }
   const ageSeconds = Math.max(0, Date.now() - Date.parse(run.startedAt)) / 1_000
-  const took = run.durationMs === null ? '' : ` in ${spanText(run.durationMs / 1_000)}`
-  const note = `${run.outcome ?? 'running'}${took}, ${countText(run.provisioned)} made`
+  const note = `${run.outcome ?? 'running'}, ${countText(run.provisioned)} made`
   return { value: `${spanText(Math.round(ageSeconds))} ago`, note }
 }
 
