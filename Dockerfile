@@ -6,6 +6,7 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/copy-assets.js ./scripts/
 COPY src ./src
+COPY scripts/copy-assets.js ./scripts/
 # Types and source maps of the packages are a quarter of their size, and nothing here reads them.
 RUN npm run build && npm prune --omit=dev \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \

@@ -16,6 +16,9 @@ const switches = [
   '--disable-dev-shm-usage',
 ]
 
+/** Far above what a page needs on two busy cores; reached only by a real fault. */
+const patienceMs = 50_000
+
 const executable = findChromium()
 
 /** `describe` for what needs the browser. */
@@ -53,6 +56,7 @@ export function useBrowser(): (options?: PageOptions) => Promise<Page> {
   return async ({ mayComplain, ...options } = {}) => {
     if (browser === undefined) throw new Error('the browser exists only inside tests')
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    context.setDefaultTimeout(patienceMs)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))

@@ -14,9 +14,9 @@ const watched = (main.dataset.watch ?? '').split(' ').filter(Boolean)
 const gatherMs = 300
 /** The figures of the overview are shared for so long: what came just before is seen by a second look. */
 const settleMs = 5_500
-/** Ages go on although nothing changes. */
-const idleMs = 30_000
-/** After the server has refused the stream; what is only broken the browser itself takes up again. */
+/** Ages go on although nothing changes, and a database that is away tells nobody. */
+const idleMs = 15_000
+/** After a refusal; a stream that is only broken the browser itself takes up again. */
 const reopenMs = 4_000
 
 let stream
@@ -79,15 +79,17 @@ async function look() {
     return
   }
   looking = true
+  let nextMs = idleMs
   try {
     await readAnew()
     seenAt = new Date()
     if (isOpen) tell('live', 'live')
   } catch {
     tellStale()
+    nextMs = reopenMs
   } finally {
     looking = false
-    lookSoon(again ? gatherMs : idleMs)
+    lookSoon(again ? gatherMs : nextMs)
     again = false
   }
 }
