@@ -15,6 +15,7 @@ import {
 } from './chokaq/index.js'
 import type { Config } from './config/config.js'
 import { defineProvisionJobs } from './operations/jobs/provision-jobs.js'
+import { defineUndoJob } from './operations/jobs/undo-job.js'
 import {
   defineRetentionJob,
   enqueueDailyRetention,
@@ -52,7 +53,11 @@ export function defineDurableJobs(
   onEventWritten: () => void,
 ): JobRegistry {
   const registry = createJobRegistry()
-  defineProvisionJobs(registry, createOperatorContext(db, config, onEventWritten))
+  const operator = createOperatorContext(db, config, onEventWritten)
+  defineProvisionJobs(registry, operator)
+  // Workers hear of a queue that a job changes at their next poll.
+  const moves = createPostgresStorage({ db })
+  defineUndoJob(registry, { ...operator, relay: config.outbox.relay, moves })
   defineRetentionJob(registry, { db, config })
   return registry
 }

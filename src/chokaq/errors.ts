@@ -8,6 +8,8 @@ export type ChokaqErrorCode =
   | 'TYPE_DUPLICATE'
   | 'QUEUE_INVALID'
   | 'QUEUE_LIMIT_INVALID'
+  /** Someone else has changed the queue since. */
+  | 'QUEUE_CHANGED'
   | 'PRIORITY_OUT_OF_RANGE'
   | 'DELAY_INVALID'
   | 'IDEMPOTENCY_KEY_INVALID'

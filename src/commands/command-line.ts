@@ -111,7 +111,7 @@ export function createProgram(
   addIntake(program, environment, exit)
   addJobs(program, environment, exit)
   addQueues(program, environment)
-  addRecords(program, environment)
+  addRecords(program, environment, exit)
 
   program
     .command('demo')

@@ -1,21 +1,23 @@
-/** `runs list` and `audit list`: what the job did, and what operators did. */
+/** `runs list` and `audit`: what the job did, and what operators did. */
 
 import type { Command } from 'commander'
 import type { Environment } from '../config/read-options.js'
 import { listAudit } from '../operations/audit-trail.js'
 import { listRuns } from '../operations/list-runs.js'
 import { durationText } from './age.js'
+import type { SetExitCode } from './exit-code.js'
 import { printPage } from './list-page.js'
 import { withExamples, withPage, type PageOptions } from './operator-options.js'
+import { addUndo } from './undo.js'
 import { withDatabase } from './with-database.js'
 
-export function addRecords(program: Command, environment: Environment): void {
+export function addRecords(program: Command, environment: Environment, exit: SetExitCode): void {
   const runs = program.command('runs').description('look at the cycles of the retry job')
   withExamples(withPage(runs.command('list')), 'runs list --limit 10')
     .description('the cycles, newest first')
     .action((options: PageOptions) => listOfRuns(environment, options))
 
-  const audit = program.command('audit').description('look at what operators did')
+  const audit = program.command('audit').description('look at what operators did, and take it back')
   withExamples(
     withPage(
       audit
@@ -29,6 +31,7 @@ export function addRecords(program: Command, environment: Environment): void {
   )
     .description('who did what to which deals, and why; newest first')
     .action((options: AuditOptions) => listOfAudit(environment, options))
+  addUndo(audit, environment, exit)
 }
 
 async function listOfRuns(environment: Environment, options: PageOptions): Promise<void> {
@@ -64,9 +67,10 @@ async function listOfAudit(environment: Environment, options: AuditOptions): Pro
     listAudit(db, { dealId, actor, action, limit, cursor }),
   )
   await printPage(page, options, {
-    columns: ['at', 'by', 'action', 'rows', 'deal', 'why', 'chosen by'],
-    whole: ['at', 'action'],
+    columns: ['line', 'at', 'by', 'action', 'rows', 'deal', 'why', 'chosen by'],
+    whole: ['line', 'at', 'action'],
     row: (line) => [
+      line.id,
       line.at.slice(0, 19),
       line.actor,
       line.action,

@@ -48,6 +48,7 @@ const statusOfAppError: Readonly<Record<ErrorCode, number>> = {
 /** All others are 400: input that the retry core refuses. */
 const statusOfChokaqError: Partial<Readonly<Record<ChokaqErrorCode, number>>> = {
   PAYLOAD_TOO_LARGE: 413,
+  QUEUE_CHANGED: 409,
   STORAGE_FULL: 503,
 }
 

@@ -7,6 +7,8 @@ export interface Problem {
   readonly title: string
   /** One line that helps; nothing about the inside of the service. */
   readonly detail?: string
+  /** Where a program has to tell cases of one status apart. */
+  readonly code?: string
   readonly reasons?: readonly string[]
 }
 

@@ -14,6 +14,7 @@ import { appendAudit, appendOverall, type AuditEntry } from './audit-trail.js'
 import { eventState, hasNewer, isInState, type EventState } from './event-state.js'
 import type { Order } from './read-input.js'
 import { whyNotNow } from './row-end.js'
+import { afterSkip } from './undo/undo-skip.js'
 
 export interface OutboxContext {
   readonly db: Kysely<Database>
@@ -45,6 +46,8 @@ export interface EventsResult {
   readonly skipped: number
   readonly refused: readonly { readonly eventId: string; readonly why: string }[]
   readonly stopped: boolean
+  /** The audit's line of a single event, by which its skip can be taken back. */
+  readonly auditId: string | null
 }
 
 type Action = 'replay' | 'skip'
@@ -94,7 +97,10 @@ async function actOnEvents(
   const refused: { eventId: string; why: string }[] = []
   let affected = 0
   let skipped = 0
-  const result = (stopped: boolean): EventsResult => ({ affected, skipped, refused, stopped })
+  let auditId: string | null = null
+  const result = (stopped: boolean): EventsResult => ({
+    ...{ affected, skipped, refused, stopped, auditId },
+  })
   for (const id of ids) {
     if (signal?.aborted === true) return result(true)
     const end: End =
@@ -103,10 +109,14 @@ async function actOnEvents(
         : await actOnEvent(db, id, targets, entryOf(action, order, targets, id)).catch(
             (error: unknown) => whyNotNow(error, affected),
           )
-    if (end === 'done') affected += 1
+    const isDone = end === 'foreseen' || 'line' in end
+    if (isDone) affected += 1
     else if (targets === 'parked' && end.isSettled === true) skipped += 1
     else refused.push({ eventId: id, why: end.why })
-    if (end === 'done' && order !== 'dry run') context.onEventWritten?.()
+    if (isDone && end !== 'foreseen') {
+      auditId = ids.length === 1 ? end.line : null
+      context.onEventWritten?.()
+    }
     onProgress?.(affected + skipped + refused.length)
   }
   if (targets === 'parked' && order !== 'dry run' && affected > 0)
@@ -114,7 +124,8 @@ async function actOnEvents(
   return result(false)
 }
 
-function refuseWithoutRelay({ relay }: OutboxContext): void {
+/** @throws AppError USAGE where Debezium relays */
+export function refuseWithoutRelay({ relay }: Pick<OutboxContext, 'relay'>): void {
   if (relay !== 'off') return
   throw new AppError(
     'USAGE',
@@ -128,7 +139,12 @@ function entryOf(action: Action, order: Order, targets: EventTargets, id: string
   return { action, order, filter: `${chosenBy}${eventMark(id)}` }
 }
 
-type End = 'done' | { readonly why: string; readonly isSettled?: boolean }
+type End =
+  /** A dry run's. */
+  | 'foreseen'
+  /** Done, with its line in the audit. */
+  | { readonly line: string }
+  | { readonly why: string; readonly isSettled?: boolean }
 
 async function actOnEvent(
   db: Kysely<Database>,
@@ -142,14 +158,14 @@ async function actOnEvent(
         ? await skipEvent(trx, id)
         : await replayEvent(trx, id, { onlyParked: targets === 'parked' })
     if (!result.done) return refusal(result.reason === 'not found' ? undefined : result.state)
-    await appendAudit(trx, entry, result.dealId)
-    return 'done'
+    const before = entry.action === 'skip' ? afterSkip(id) : undefined
+    return { line: await appendAudit(trx, entry, result.dealId, before) }
   })
 }
 
 /** What would come of it, told from the event's state. */
 function foresee(state: EventState | undefined): End {
-  return state === 'pending' || state === 'parked' ? 'done' : refusal(state)
+  return state === 'pending' || state === 'parked' ? 'foreseen' : refusal(state)
 }
 
 const reasons: Readonly<Record<EventState, string>> = {

@@ -3,12 +3,13 @@
  * statement of the retry core, which keeps who did it with the job; the line follows at once.
  */
 
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { JobOperator } from '../chokaq/index.js'
 import { AppError } from '../errors.js'
 import type { Database } from '../postgres/schema.js'
 import { appendOverall, type AuditedAction } from './audit-trail.js'
 import { quoted, type Order } from './read-input.js'
+import { beforeQueueChange } from './undo/undo-queue-change.js'
 
 /** The core's operator, or the like of it where no core runs. */
 export type JobMoves = Pick<JobOperator, 'cancel' | 'resurrect' | 'setPriority' | 'changeQueue'>
@@ -89,7 +90,7 @@ async function onRecord(
 }
 
 export type QueueChanges = Parameters<JobOperator['changeQueue']>[1]
-export type QueueSettings = Awaited<ReturnType<JobOperator['changeQueue']>>
+export type ChangedQueue = Awaited<ReturnType<JobOperator['changeQueue']>>
 
 /** @param known all that there are @throws AppError NOT_FOUND: a slip must not make a queue */
 export function refuseUnknownQueue(name: string, known: readonly string[]): void {
@@ -98,18 +99,23 @@ export function refuseUnknownQueue(name: string, known: readonly string[]): void
   throw new AppError('NOT_FOUND', `There is no queue ${quoted(name)}. There are ${names}.`)
 }
 
-/** Makes the queue where there is none. @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID */
+/**
+ * Makes the queue where there is none. Gives its settings and the line by which they can be put back.
+ *
+ * @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID
+ */
 export async function changeQueue(
   { db, moves }: JobsContext,
   name: string,
   changes: QueueChanges,
   order: Order,
-): Promise<QueueSettings> {
-  const settings = await moves.changeQueue(name, changes, { by: order.by })
+): Promise<ChangedQueue['settings'] & { readonly auditId: string }> {
+  const changed = await moves.changeQueue(name, changes, { by: order.by })
   const what = Object.entries(changes)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${String(value)}`)
   const filter = [`queue=${name}`, ...what].join(' ')
-  await appendOverall(db, { action: 'queue-change', order, filter }, 1)
-  return settings
+  const before = sql`${beforeQueueChange(name, changed)}::text`
+  const auditId = await appendOverall(db, { action: 'queue-change', order, filter }, 1, before)
+  return { ...changed.settings, auditId }
 }

@@ -3,12 +3,12 @@
  * together with its line in the audit, so that the command can end at any point and go on later.
  */
 
-import type { RawBuilder, Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { AppError } from '../errors.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import { appendAudit, type AuditedAction, type AuditEntry } from './audit-trail.js'
-import { appendUnlessDone, beginOf, close, type Begin } from './broken-off.js'
+import { beginOf, close, isDoneBefore, type Begin } from './broken-off.js'
 import {
   describeTargets,
   type ActionResult,
@@ -24,6 +24,8 @@ export interface ProvisionAction {
   readonly name: AuditedAction
   /** Over p: which rows a filter may choose. */
   readonly eligible: RawBuilder<boolean>
+  /** A json expression over p, under the row's lock: what it takes to take the action back. */
+  readonly before?: RawBuilder<unknown>
   /** Why this row can't be acted on, or undefined. */
   refuse(row: ProvisionRow): string | undefined
   /** Under the row's lock. True where it wrote an event. */
@@ -62,21 +64,24 @@ export async function actOnProvisions(
   let affected = 0
   let skipped = 0
   let doneBefore = 0
+  let auditId: string | null = null
   const result = (stopped: boolean): ActionResult => ({
-    ...{ affected, skipped, doneBefore, refused, stopped },
+    ...{ affected, skipped, doneBefore, refused, stopped, auditId },
   })
   for await (const { id, dealId } of readRows(context.db, meant)) {
     if (command.signal?.aborted === true) return result(true)
     const end = await actOnRow(context, { id, meant, entry, begin, action }).catch(
       (error: unknown) => whyNotNow(error, affected),
     )
-    if (end === 'done') affected += 1
-    else if (end === 'skipped' || end === 'done before') skipped += 1
+    if (typeof end === 'object' && 'line' in end) {
+      affected += 1
+      if (entry.filter === null) auditId = end.line
+    } else if (end === 'skipped' || end === 'done before') skipped += 1
     else refused.push({ dealId, why: end.why })
     if (end === 'done before') doneBefore += 1
     command.onProgress?.(affected + skipped + refused.length)
   }
-  await close(context.db, entry, begin)
+  auditId = (await close(context.db, entry, begin)) ?? auditId
   return result(false)
 }
 
@@ -94,7 +99,7 @@ async function refuseTooMany(
   )
 }
 
-const nothingSkipped = { skipped: 0, doneBefore: 0, stopped: false }
+const nothingSkipped = { skipped: 0, doneBefore: 0, stopped: false, auditId: null }
 
 /** In a dry run nothing is locked, so it waits for nobody. */
 async function preview(
@@ -117,7 +122,9 @@ async function preview(
   return { ...nothingSkipped, affected, refused }
 }
 
-type RowEnd = 'done' | 'done before' | 'skipped' | { readonly why: string }
+type RowEnd =
+  /** Done, with its line in the audit. */
+  { readonly line: string } | 'done before' | 'skipped' | { readonly why: string }
 
 interface RowCommand {
   readonly id: string
@@ -137,10 +144,13 @@ async function actOnRow(
     if (row === undefined) return untouched('skipped')
     const why = action.refuse(row)
     if (why !== undefined) return untouched({ why })
-    if (begin === undefined) await appendAudit(trx, entry, row.dealId)
-    else if (!(await appendUnlessDone(trx, entry, begin, row.dealId)))
+    if (begin !== undefined && (await isDoneBefore(trx, entry, begin, row.dealId)))
       return untouched('done before')
-    return { end: 'done' as const, wroteEvent: await action.carryOut(trx, row) }
+    const before =
+      action.before &&
+      sql`select ${action.before} from messenger.deal_chat_provisions p where p.id = ${row.id}::uuid`
+    const line = await appendAudit(trx, entry, row.dealId, before)
+    return { end: { line }, wroteEvent: await action.carryOut(trx, row) }
   })
   if (wroteEvent) context.onEventWritten?.()
   return end

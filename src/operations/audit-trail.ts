@@ -1,6 +1,6 @@
 /** The record of what operators did: who, what, to which rows, why. Lines are only ever added. */
 
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import { AppError } from '../errors.js'
 import type { Database } from '../postgres/schema.js'
 import { readCursor, toPage, type ListOrder, type Page, type PageRequest } from './page.js'
@@ -10,7 +10,7 @@ import { utcText } from './utc-text.js'
 export const auditedActions = [
   ...(['requeue', 'reemit', 'reconcile', 'replay', 'skip'] as const),
   ...(['intake-retry', 'intake-discard'] as const),
-  ...(['job-cancel', 'job-resurrect', 'job-priority', 'queue-change'] as const),
+  ...(['job-cancel', 'job-resurrect', 'job-priority', 'queue-change', 'undo'] as const),
 ] as const
 export type AuditedAction = (typeof auditedActions)[number]
 
@@ -22,13 +22,18 @@ export interface AuditEntry {
   readonly filter: string | null
 }
 
-/** One line for one deal, in the transaction that changes it. */
+/**
+ * One line for one deal, in the transaction that changes it. Gives the line's id.
+ *
+ * @param before a json expression or query: what it takes to take the change back
+ */
 export async function appendAudit(
   trx: Transaction<Database>,
   entry: AuditEntry,
   dealId: string,
-): Promise<void> {
-  await insertLine(trx, entry, dealId, 1)
+  before?: RawBuilder<unknown>,
+): Promise<string> {
+  return written(await insertLine(trx, entry, { dealId, affected: 1, before }))
 }
 
 /**
@@ -39,20 +44,47 @@ export async function appendOverall(
   db: Kysely<Database>,
   entry: AuditEntry,
   affected: number,
-): Promise<void> {
-  await insertLine(db, entry, null, affected)
+  before?: RawBuilder<unknown>,
+): Promise<string> {
+  return written(await insertLine(db, entry, { dealId: null, affected, before }))
+}
+
+/** The line that takes another back; undefined, and none is written, where one has done so before. */
+export function appendUndo(
+  db: Kysely<Database>,
+  entry: AuditEntry,
+  { id, dealId }: { readonly id: string; readonly dealId: string | null },
+  affected = 1,
+): Promise<string | undefined> {
+  return insertLine(db, entry, { dealId, affected, undoes: id })
+}
+
+interface NewLine {
+  readonly dealId: string | null
+  readonly affected: number
+  readonly before?: RawBuilder<unknown> | undefined
+  readonly undoes?: string
 }
 
 async function insertLine(
   db: Kysely<Database>,
   { action, order, filter }: AuditEntry,
-  dealId: string | null,
-  affected: number,
-): Promise<void> {
-  await db
-    .insertInto('messenger.chat_provision_audit')
-    .values({ actor: order.by, action, deal_id: dealId, filter, reason: order.reason, affected })
-    .execute()
+  { dealId, affected, before = sql`null`, undoes }: NewLine,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    insert into messenger.chat_provision_audit
+      (actor, action, deal_id, filter, reason, affected, before, undoes)
+    values (${order.by}, ${action}, ${dealId}::uuid, ${filter}, ${order.reason}, ${affected},
+      (${before})::json, ${undoes ?? null}::bigint)
+    on conflict (undoes) where undoes is not null do nothing
+    returning id::text as id
+  `.execute(db)
+  return rows[0]?.id
+}
+
+function written(id: string | undefined): string {
+  if (id === undefined) throw new Error('a trigger kept the line out of the audit')
+  return id
 }
 
 export interface AuditLine {
@@ -66,6 +98,11 @@ export interface AuditLine {
   readonly filter: string | null
   readonly reason: string
   readonly affected: number
+  /** The line that this one takes back, and the one that takes this one back. */
+  readonly undoes: string | null
+  readonly undoneBy: string | null
+  /** It keeps what an undo takes, and none has been; whether something has come of it, the undo sees. */
+  readonly canBeUndone: boolean
 }
 
 export interface AuditQuery extends PageRequest {
@@ -73,6 +110,10 @@ export interface AuditQuery extends PageRequest {
   readonly actor?: string | undefined
   readonly action?: string | undefined
 }
+
+/** Over a: a change of one thing that keeps what was before, or the end of many such. */
+export const isUndoable: RawBuilder<boolean> = sql<boolean>`(
+  a.before is not null or (a.action = 'requeue' and a.deal_id is null))`
 
 const listOrder: ListOrder = { name: 'audit', parts: ['number'] }
 
@@ -89,8 +130,10 @@ export async function listAudit(
   if (before !== undefined) conditions.push(sql`a.id < ${before}::bigint`)
   const { rows } = await sql<AuditLine>`
     select a.id::text as id, ${utcText('a.at')} as at, a.actor, a.action, a.deal_id as "dealId",
-      a.filter, a.reason, a.affected
+      a.filter, a.reason, a.affected, a.undoes::text as undoes, u.id::text as "undoneBy",
+      u.id is null and ${isUndoable} as "canBeUndone"
     from messenger.chat_provision_audit a
+    left join messenger.chat_provision_audit u on u.undoes = a.id
     where ${sql.join(conditions, sql` and `)}
     order by a.id desc
     limit ${limit + 1}

@@ -41,26 +41,24 @@ export async function beginOf(db: Kysely<Database>, entry: AuditEntry): Promise<
 }
 
 /**
- * Puts the deal's line on record, under its row's lock, and tells whether the deal is still to be
- * done: false where this command has done it and nothing has changed the row since.
+ * Under the deal's row's lock: has this command done it, and nothing changed the row since? One that
+ * was taken back counts as done: whoever did that doesn't want it done again by the rest.
  */
-export async function appendUnlessDone(
+export async function isDoneBefore(
   trx: Transaction<Database>,
   entry: AuditEntry,
   begin: Begin,
   dealId: string,
 ): Promise<boolean> {
-  const result = await sql`
-    insert into messenger.chat_provision_audit (actor, action, deal_id, filter, reason, affected)
-    select ${entry.order.by}, ${entry.action}, p.deal_id, ${entry.filter}, ${entry.order.reason}, 1
-    from messenger.deal_chat_provisions p
-    where p.deal_id = ${dealId}::uuid and not exists (
+  const { rows } = await sql`
+    select from messenger.deal_chat_provisions p
+    where p.deal_id = ${dealId}::uuid and exists (
       select from messenger.chat_provision_audit a
       where a.deal_id = p.deal_id and a.id > ${begin}::bigint and ${isOf(entry)}
         and a.at >= p.updated_at
     )
   `.execute(trx)
-  return result.numAffectedRows === 1n
+  return rows.length > 0
 }
 
 /** How many deals the command has changed, in all its tries. */
@@ -79,21 +77,22 @@ export async function countChanged(
 
 /**
  * Says on record that all is done, with the number of deals of all tries; nothing where it is none, or
- * said already, or for a single deal, whose own line says it.
+ * said already, or for a single deal, whose own line says it. Gives the id of the closing line.
  */
 export async function close(
   db: Kysely<Database>,
   entry: AuditEntry,
   begin: Begin | undefined,
-): Promise<void> {
-  if (begin === undefined || entry.filter === null) return
+): Promise<string | undefined> {
+  if (begin === undefined || entry.filter === null) return undefined
   const affected = await countChanged(db, entry, begin)
-  if (affected === 0) return
-  const { rows } = await sql`
-    select from messenger.chat_provision_audit a
+  if (affected === 0) return undefined
+  const { rows } = await sql<{ id: string }>`
+    select a.id::text as id from messenger.chat_provision_audit a
     where a.id > ${begin}::bigint and a.deal_id is null and ${isOf(entry)}
       and a.affected = ${affected}
+    order by a.id desc
     limit 1
   `.execute(db)
-  if (rows.length === 0) await appendOverall(db, entry, affected)
+  return rows[0]?.id ?? appendOverall(db, entry, affected)
 }

@@ -42,6 +42,8 @@ export interface ActionResult {
   readonly refused: readonly Refusal[]
   /** True where `signal` ended it early; the same command goes on from there. */
   readonly stopped: boolean
+  /** The line of the audit by which all of it can be taken back: a single deal's, or the closing one. */
+  readonly auditId: string | null
 }
 
 export interface Refusal {

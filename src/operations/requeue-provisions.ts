@@ -6,6 +6,7 @@
 import { sql, type Transaction } from 'kysely'
 import { appendDealChatStatusChanged } from '../outbox/append-event.js'
 import type { Database } from '../postgres/schema.js'
+import { beforeRequeue } from './undo/undo-requeue.js'
 import { actOnProvisions, countDeals, type ProvisionAction } from './act-on-provisions.js'
 import type {
   ActionResult,
@@ -33,6 +34,7 @@ function requeue(context: OperatorContext): ProvisionAction {
     name: 'requeue',
     // Ready rows have nothing to do; one that was named is refused, one of many is just not meant.
     eligible: sql<boolean>`p.status <> 'Ready'`,
+    before: beforeRequeue,
     refuse: ({ status }) => (status === 'Ready' ? 'it is Ready already' : undefined),
     carryOut: (trx, row) => requeueRow(trx, row, context),
   }

@@ -70,12 +70,56 @@ export async function skipEvent(
   return rows[0] === undefined ? refuse(trx, id, 'pending') : { done: true, ...rows[0] }
 }
 
+export type UnskipResult =
+  | { readonly done: true; readonly isPending: boolean }
+  | Extract<EventActionResult, { readonly done: false }>
+
+/**
+ * Takes a skip back, while no newer event of the deal is there: sent after its successor it would tell
+ * of the past, as a replay of a superseded one.
+ *
+ * @param skippedAt timestamptz as text, of the very skip that is meant
+ */
+export async function unskipEvent(
+  trx: Transaction<Database>,
+  id: string,
+  skippedAt: string,
+): Promise<UnskipResult> {
+  await lockDealOf(trx, id)
+  const { rows } = await sql<{ isPending: boolean }>`
+    update messenger.outbox_events e
+    set skipped_at = null
+    where e.id = ${id}::uuid and e.skipped_at = ${skippedAt}::timestamptz
+      and e.published_at is null and e.superseded_at is null
+      and not exists (
+        select from messenger.outbox_events newer
+        where newer.aggregate_id = e.aggregate_id and newer.topic = e.topic and newer.seq > e.seq
+      )
+    returning e.parked_at is null as "isPending"
+  `.execute(trx)
+  if (rows[0] !== undefined) return { done: true, ...rows[0] }
+  const refusal = await refuse(trx, id, 'parked')
+  if (refusal.reason === 'not found' || refusal.state !== 'skipped') return refusal
+  return { ...refusal, state: (await hasNewer(trx, id)) ? 'superseded' : 'skipped' }
+}
+
+async function hasNewer(trx: Transaction<Database>, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from messenger.outbox_events e
+    join messenger.outbox_events newer
+      on newer.aggregate_id = e.aggregate_id and newer.topic = e.topic and newer.seq > e.seq
+    where e.id = ${id}::uuid
+    limit 1
+  `.execute(trx)
+  return rows.length > 0
+}
+
 /** Why nothing was done; `undecided` names the state in the way where the row itself shows none. */
 async function refuse(
   trx: Transaction<Database>,
   id: string,
   undecided: EventState,
-): Promise<EventActionResult> {
+): Promise<Extract<EventActionResult, { readonly done: false }>> {
   const { rows } = await sql<{ state: EventState | null }>`
     select case
       when published_at is not null then 'published'

@@ -97,6 +97,9 @@ export interface ChatProvisionAudit {
   filter: string | null
   reason: string
   affected: number
+  /** json: written as text or by an expression, read by its fields. */
+  before: ColumnType<unknown, string | null | undefined, never>
+  undoes: string | null
 }
 
 export interface IntakeParked {

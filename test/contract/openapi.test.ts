@@ -12,7 +12,7 @@ const promised = [
   ...['POST provisions/requeue', 'POST provisions/reemit', 'POST provisions/reconcile'],
   ...['POST outbox/{id}/replay', 'POST outbox/{id}/skip'],
   ...['POST jobs/{id}/cancel', 'POST jobs/{id}/resurrect', 'POST jobs/{id}/priority'],
-  'PATCH queues/{name}',
+  ...['PATCH queues/{name}', 'POST audit/{id}/undo'],
 ]
 
 describe('the OpenAPI document', () => {

@@ -36,6 +36,7 @@ describe('actions on given deals', () => {
         skipped: 0,
         refused: [{ dealId: missing, why: 'there is no provision for this deal' }],
         dryRun: false,
+        auditId: expect.any(String) as unknown,
       },
     })
     expect(await dealState(database().admin, dealId)).toMatchObject({

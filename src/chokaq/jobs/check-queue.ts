@@ -29,6 +29,13 @@ export function checkZombieTimeout(
   )
 }
 
+export function queueChanged(name: string): ChokaqError {
+  return new ChokaqError(
+    'QUEUE_CHANGED',
+    `Someone has changed the queue ${name} since. Look at it, and decide anew.`,
+  )
+}
+
 function checkWhole(
   name: string,
   value: number | null | undefined,

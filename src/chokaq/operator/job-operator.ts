@@ -15,10 +15,10 @@ import type {
   BulkRequest,
   BulkResult,
   CancelResult,
+  ChangedQueue,
   JobEdits,
   PriorityResult,
   QueueChanges,
-  QueueSettings,
   ResurrectResult,
 } from '../storage/operator-port.js'
 
@@ -45,12 +45,12 @@ export interface JobOperator {
   previewBulk(request: BulkRequest): Promise<BulkPreview>
   /** @throws ChokaqError FILTER_INVALID, ACTOR_INVALID */
   applyBulk(request: BulkRequest & { readonly by: string }): Promise<BulkResult>
-  /** @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID, ACTOR_INVALID */
+  /** @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID, QUEUE_CHANGED, ACTOR_INVALID */
   changeQueue(
     name: string,
     changes: QueueChanges,
-    request: { readonly by: string },
-  ): Promise<QueueSettings>
+    request: { readonly by: string; readonly ifVersion?: string | undefined },
+  ): Promise<ChangedQueue>
 }
 
 export interface JobOperatorDependencies {
@@ -127,10 +127,10 @@ export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
     async changeQueue(name, changes, request) {
       checkQueueChanges(changes)
       checkZombieTimeout(changes, heartbeatMaxMs)
-      const settings = await storage.changeQueue(name, changes, request)
+      const changed = await storage.changeQueue(name, changes, request)
       host?.events.emit({ kind: 'queue', queue: name })
       host?.wake()
-      return settings
+      return changed
     },
   }
 }

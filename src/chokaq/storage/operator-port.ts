@@ -38,6 +38,15 @@ export interface QueueSettings {
   readonly timeoutMs: number | undefined
 }
 
+/** A queue after a change, and what it takes to put it back. */
+export interface ChangedQueue {
+  readonly settings: QueueSettings
+  /** As they were; those of a queue without a row are no limits at all. */
+  readonly before: QueueSettings
+  /** Differs with each change of the queue's settings, whoever made it. */
+  readonly version: string
+}
+
 /** What is absent stays as it is; null takes a limit away. */
 export interface QueueChanges {
   readonly paused?: boolean | undefined
@@ -117,13 +126,14 @@ export interface OperatorPort {
    * Makes the queue's row where there is none. Lowering MaxWorkers ends no run: nothing more is
    * fetched until enough have ended. Pausing is seen by the next fetch and the next start.
    *
-   * @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID
+   * @param request with `ifVersion`, only if nobody has changed it since that version
+   * @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID, QUEUE_CHANGED
    */
   changeQueue(
     name: string,
     changes: QueueChanges,
-    request: { readonly by: string },
-  ): Promise<QueueSettings>
+    request: { readonly by: string; readonly ifVersion?: string | undefined },
+  ): Promise<ChangedQueue>
 
   /** First values: queues that have a row already are left alone. */
   seedQueues(

@@ -23,6 +23,7 @@ import { addRecordRoutes } from './record-routes.js'
 import { refuseOddShapes } from './request-shape.js'
 import { addSeriesRoute } from './series-route.js'
 import { addTimeLimit } from './time-limit.js'
+import { addUndoRoute } from './undo-route.js'
 
 export const apiPrefix = '/api/v1'
 
@@ -70,6 +71,7 @@ function addRoutes(app: ApiServer, context: ApiContext): void {
   addJobRoutes(app, context)
   addQueueRoutes(app, context)
   addRecordRoutes(app, context)
+  addUndoRoute(app, context)
   addDocumentRoute(app)
 }
 

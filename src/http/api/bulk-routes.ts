@@ -71,8 +71,9 @@ function addActionRoute(
         return enqueue(context, { request, reply, body, targets, name, count })
       }
       const order = body.dryRun ? 'dry run' : orderOf(request, body)
-      const { affected, skipped, refused } = await run(context.operator, { targets, order, signal })
-      return { affected, skipped, refused, dryRun: body.dryRun }
+      const result = await run(context.operator, { targets, order, signal })
+      const { affected, skipped, refused, auditId } = result
+      return { affected, skipped, refused, auditId, dryRun: body.dryRun }
     },
   )
 }

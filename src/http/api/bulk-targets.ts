@@ -7,7 +7,7 @@ import { isEmptyFilter } from '../../operations/provision-filter.js'
 import type { BulkBody } from './schemas/inputs.js'
 
 /** Some milliseconds each, so that it ends well within the request's time. */
-const atOnceAtMost = 500
+export const atOnceAtMost = 500
 /** Far more than are active at a time; whoever means more has forgotten a condition. */
 const byJobAtMost = 100_000
 

@@ -72,12 +72,12 @@ export function addOutboxRoutes(app: ApiServer, context: ApiContext): void {
       async (request, reply) => {
         const eventId = request.params.id
         const { onEventWritten } = operator
-        const { refused } = await act(
+        const { refused, auditId } = await act(
           { db, relay: config.outbox.relay, ...(onEventWritten && { onEventWritten }) },
           { targets: { eventIds: [eventId] }, order: orderOf(request, request.body) },
         )
         const [no] = refused
-        if (no === undefined) return { eventId, affected: 1 }
+        if (no === undefined) return { eventId, affected: 1, auditId }
         const exists = await readOnly(db, (trx) => showEvent(trx, eventId))
         const status = exists === undefined ? 404 : 409
         return sendProblem(reply, problem(status, `Event ${eventId}: ${no.why}.`))

@@ -2,11 +2,7 @@
 
 import type { QueueStatus } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
-import {
-  changeQueue,
-  refuseUnknownQueue,
-  type QueueSettings,
-} from '../../operations/act-on-jobs.js'
+import { changeQueue, refuseUnknownQueue } from '../../operations/act-on-jobs.js'
 import type { ApiContext, ApiServer } from './context.js'
 import { orderOf } from './order-of.js'
 import { readJobs } from './read-only.js'
@@ -57,7 +53,8 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
       const order = orderOf(request, { by, reason })
       refuseUnknownQueue(name, await knownQueues(context))
       const moves = { db, moves: jobs.moves }
-      return { name, ...toLimits(await changeQueue(moves, name, changes, order)) }
+      const { auditId, ...settings } = await changeQueue(moves, name, changes, order)
+      return { name, ...toLimits(settings), auditId }
     },
   )
 }
@@ -73,7 +70,7 @@ function toItem({ settings, ...status }: QueueStatus) {
   return { ...status, ...toLimits(settings) }
 }
 
-function toLimits({ paused, maxWorkers, zombieTimeoutMs, timeoutMs }: QueueSettings) {
+function toLimits({ paused, maxWorkers, zombieTimeoutMs, timeoutMs }: QueueStatus['settings']) {
   return {
     paused,
     maxWorkers: maxWorkers ?? null,

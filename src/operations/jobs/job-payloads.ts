@@ -8,7 +8,7 @@ import type { Targets } from '../provision-command.js'
 import { longestReason, readOrder, readText, readUuids, type Order } from '../read-input.js'
 
 /** Refuses, with its own words, what `read` can't read: at the enqueue, before anything is stored. */
-function readBy<T extends z.ZodType>(schema: T, read: (value: z.output<T>) => unknown): T {
+export function readBy<T extends z.ZodType>(schema: T, read: (value: z.output<T>) => unknown): T {
   return schema.superRefine((value, context) => {
     try {
       read(value)
@@ -53,7 +53,10 @@ export function readTargets(order: Pick<ProvisionOrder, 'dealIds' | 'filter'>): 
  *
  * @throws AppError INPUT_INVALID
  */
-export function orderOf({ by, reason }: ProvisionOrder, { id }: JobContext): Order {
+export function orderOf(
+  { by, reason }: Pick<ProvisionOrder, 'by' | 'reason'>,
+  { id }: Pick<JobContext, 'id'>,
+): Order {
   const job = ` (job ${id})`
   const words = readOrder({ by, reason: reason.slice(0, longestReason - job.length) + job })
   return { ...words, isOfOneCommand: true }

@@ -117,6 +117,6 @@ function changedInAll({ job, context, action }: ProvisionWork): Promise<number> 
 }
 
 /** Every hundredth deal: more often nobody sees. */
-function showProgress(job: JobContext, deals: number, expected: number): void {
+export function showProgress(job: JobContext, deals: number, expected: number): void {
   if (deals % 100 === 0 && expected > 0) job.progress((100 * deals) / expected)
 }

@@ -36,7 +36,13 @@ describe('requeue', () => {
     if (deal === undefined) throw new Error('no deal')
     const targets = { dealIds: [deal.dealId] }
     const result = await requeueProvisions(newOperator(), { targets, order: anna })
-    expect(result).toEqual({ affected: 1, skipped: 0, doneBefore: 0, refused: [], stopped: false })
+    const [line] = await database().query<{ id: string }>(
+      'select id from messenger.chat_provision_audit',
+    )
+    expect(result).toEqual({
+      ...{ affected: 1, skipped: 0, doneBefore: 0, refused: [], stopped: false },
+      auditId: line?.id,
+    })
     expect(await state(deal)).toMatchObject({
       status: 'Failed',
       attempts: 0,
@@ -148,7 +154,8 @@ describe('requeue', () => {
 
     const command = { targets: { filter: { status: 'Failed' as const } }, order: anna }
     const second = await requeueProvisions(newOperator(), command)
-    expect(second).toEqual({ affected: 3, skipped: 2, doneBefore: 2, refused: [], stopped: false })
+    expect(second).toMatchObject({ affected: 3, skipped: 2, doneBefore: 2, refused: [] })
+    expect(second).toMatchObject({ stopped: false, auditId: expect.any(String) as unknown })
     for (const deal of deals) expect((await state(deal)).events).toEqual(['Provisioning'])
     const lines = await auditLines(database())
     expect(lines.filter(({ deal_id }) => deal_id !== null)).toHaveLength(5)

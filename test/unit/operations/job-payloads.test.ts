@@ -9,7 +9,7 @@ const job = { id: '01J9Z3K4M5N6P7Q8R9S0T1V2W3' } as JobContext
 
 describe('the order of a job', () => {
   it('names the job, whose words no other command has', () => {
-    expect(orderOf({ filter: {}, by: 'ann', reason: ' after the  outage ' }, job)).toEqual({
+    expect(orderOf({ by: 'ann', reason: ' after the  outage ' }, job)).toEqual({
       by: 'ann',
       reason: `after the outage (job ${job.id})`,
       isOfOneCommand: true,
@@ -17,7 +17,7 @@ describe('the order of a job', () => {
   })
 
   it.each([longestReason - 31, longestReason])('keeps the job of a reason of %i letters', (n) => {
-    const { reason } = orderOf({ filter: {}, by: 'ann', reason: 'x'.repeat(n) }, job)
+    const { reason } = orderOf({ by: 'ann', reason: 'x'.repeat(n) }, job)
     expect(reason).toHaveLength(longestReason)
     expect(reason).toMatch(/x \(job 01J9Z3K4M5N6P7Q8R9S0T1V2W3\)$/)
   })

@@ -1,6 +1,6 @@
 /** What an operator does with jobs and queues, in memory. */
 
-import { checkQueueChanges } from '../../jobs/check-queue.js'
+import { checkQueueChanges, queueChanged } from '../../jobs/check-queue.js'
 import { checkQueueName } from '../../jobs/check-job.js'
 import { mayLeave } from '../../kernel/job-state.js'
 import { cancellationDetails } from '../cancellation-details.js'
@@ -8,8 +8,8 @@ import type {
   CancelResult,
   JobEdits,
   PriorityResult,
+  ChangedQueue,
   QueueChanges,
-  QueueSettings,
   ResurrectResult,
 } from '../operator-port.js'
 import { makeDead } from './memory-jobs.js'
@@ -84,10 +84,14 @@ export function changeQueue(
   tables: MemoryTables,
   name: string,
   changes: QueueChanges,
-): QueueSettings {
+  ifVersion?: string,
+): ChangedQueue {
   checkQueueName(name)
   checkQueueChanges(changes)
-  const current = tables.queues.get(name) ?? unlimited
+  const { queues, queueVersions } = tables
+  if (ifVersion !== undefined && ifVersion !== String(queueVersions.get(name)))
+    throw queueChanged(name)
+  const current = queues.get(name) ?? unlimited
   const chosen = (change: number | null | undefined, now: number | undefined) =>
     change === undefined ? now : (change ?? undefined)
   const settings = {
@@ -96,8 +100,10 @@ export function changeQueue(
     zombieTimeoutMs: chosen(changes.zombieTimeoutMs, current.zombieTimeoutMs),
     timeoutMs: chosen(changes.timeoutMs, current.timeoutMs),
   }
-  tables.queues.set(name, settings)
-  return settings
+  const version = (queueVersions.get(name) ?? 0) + 1
+  queues.set(name, settings)
+  queueVersions.set(name, version)
+  return { settings, before: current, version: String(version) }
 }
 
 export function seedQueues(

@@ -95,10 +95,10 @@ export function createMemoryStorage(options: MemoryStorageOptions): JobStorage {
       checkBulk(request, request.by)
       return applyBulk(steps, request)
     },
-    changeQueue: (name, changes, { by }) =>
+    changeQueue: (name, changes, { by, ifVersion }) =>
       answer(() => {
         checkActor(by)
-        return operator.changeQueue(tables, name, changes)
+        return operator.changeQueue(tables, name, changes, ifVersion)
       }),
     seedQueues: (queues) => answer(() => operator.seedQueues(tables, queues)),
     findJob: (id) =>

@@ -47,6 +47,8 @@ export interface MemoryTables {
   /** Ids of live jobs by idempotency key. */
   readonly liveKeys: Map<string, string>
   readonly queues: Map<string, QueueSettings>
+  /** How often each has been changed. */
+  readonly queueVersions: Map<string, number>
   readonly metrics: MemoryMetrics
   readonly nextToken: () => number
   /** Puts new live jobs in. @throws ChokaqError STORAGE_FULL, then none of them is. */
@@ -98,6 +100,7 @@ export function createMemoryTables(options: {
     tables,
     liveKeys,
     queues: new Map(),
+    queueVersions: new Map(),
     metrics: createMemoryMetrics(),
     nextToken: () => (token += 1),
     insert(jobs) {

@@ -1,9 +1,9 @@
 /** Queues and their limits, in PostgreSQL. */
 
 import { sql } from 'kysely'
-import { checkQueueChanges } from '../../jobs/check-queue.js'
+import { checkQueueChanges, queueChanged } from '../../jobs/check-queue.js'
 import { checkActor, checkQueueName } from '../../jobs/check-job.js'
-import type { OperatorPort, QueueChanges, QueueSettings } from '../operator-port.js'
+import type { ChangedQueue, OperatorPort, QueueChanges, QueueSettings } from '../operator-port.js'
 import type { QueueStatus } from '../reading-port.js'
 import type { Executor } from './connections.js'
 
@@ -19,6 +19,14 @@ const settingsColumns = sql.raw(`
   paused, max_workers, zombie_timeout_ms::float8 as zombie_timeout_ms,
   timeout_ms::float8 as timeout_ms`)
 
+/** What a queue without a row has. */
+const unlimited: SettingsRow = {
+  paused: false,
+  max_workers: null,
+  zombie_timeout_ms: null,
+  timeout_ms: null,
+}
+
 function toSettings(row: SettingsRow): QueueSettings {
   return {
     paused: row.paused,
@@ -28,12 +36,15 @@ function toSettings(row: SettingsRow): QueueSettings {
   }
 }
 
+/** A change writes the time under the row's lock, so no two of one queue have the same. */
+const version = sql`(extract(epoch from q.updated_at) * 1000000)::bigint::text`
+
 export async function changeQueue(
   db: Executor,
   name: string,
   changes: QueueChanges,
-  { by }: { readonly by: string },
-): Promise<QueueSettings> {
+  { by, ifVersion }: { readonly by: string; readonly ifVersion?: string | undefined },
+): Promise<ChangedQueue> {
   checkActor(by)
   checkQueueName(name)
   checkQueueChanges(changes)
@@ -41,22 +52,38 @@ export async function changeQueue(
   // What is undefined keeps its value in a row that is there already.
   const kept = (column: string, change: unknown) =>
     change === undefined ? sql`q.${sql.ref(column)}` : sql`excluded.${sql.ref(column)}`
-  const { rows } = await sql<SettingsRow>`
-    insert into chokaq.queues as q
-      (name, paused, max_workers, zombie_timeout_ms, timeout_ms, updated_by)
-    values (${name}, ${paused ?? false}, ${maxWorkers ?? null}, ${zombieTimeoutMs ?? null},
-      ${timeoutMs ?? null}, ${by})
-    on conflict (name) do update set
-      paused = ${kept('paused', paused)},
-      max_workers = ${kept('max_workers', maxWorkers)},
-      zombie_timeout_ms = ${kept('zombie_timeout_ms', zombieTimeoutMs)},
-      timeout_ms = ${kept('timeout_ms', timeoutMs)},
-      updated_at = clock_timestamp(), updated_by = excluded.updated_by
-    returning ${settingsColumns}
+  const isMeant = sql`${ifVersion ?? null}::text is null`
+  // The row is locked and read before it is written: the count needs all of `old`.
+  const { rows } = await sql<SettingsRow & { version: string; before: SettingsRow | null }>`
+    with old as materialized (
+      select ${settingsColumns}, ${version} as version
+      from chokaq.queues q where q.name = ${name} for no key update
+    ),
+    changed as (
+      insert into chokaq.queues as q
+        (name, paused, max_workers, zombie_timeout_ms, timeout_ms, updated_by)
+      select ${name}::text, ${paused ?? false}::boolean, ${maxWorkers ?? null}::int,
+        ${zombieTimeoutMs ?? null}::bigint, ${timeoutMs ?? null}::bigint, ${by}::text
+      from (select count(*) filter (where version = ${ifVersion ?? null}::text) as same from old) o
+      where ${isMeant} or o.same = 1
+      on conflict (name) do update set
+        paused = ${kept('paused', paused)},
+        max_workers = ${kept('max_workers', maxWorkers)},
+        zombie_timeout_ms = ${kept('zombie_timeout_ms', zombieTimeoutMs)},
+        timeout_ms = ${kept('timeout_ms', timeoutMs)},
+        updated_at = clock_timestamp(), updated_by = excluded.updated_by
+      returning ${settingsColumns}, ${version} as version
+    )
+    select changed.*, (select to_json(old) from old) as before from changed
   `.execute(db)
   const [row] = rows
-  if (row === undefined) throw new Error('the queue that was just written is not there')
-  return toSettings(row)
+  if (row === undefined) throw queueChanged(name)
+  const { before } = row
+  return {
+    settings: toSettings(row),
+    before: toSettings(before ?? unlimited),
+    version: row.version,
+  }
 }
 
 export async function seedQueues(

@@ -3,16 +3,23 @@
 import { z } from 'zod'
 import type { Setting } from '../../../config/config.js'
 import { discrepancies, type DiscrepancyName } from '../../../operations/discrepancy.js'
+import { undoRefusalCodes } from '../../../operations/undo/undoable-line.js'
 import { queueSettings, run } from './answers.js'
 
 const count = z.int().min(0)
 const refusedDeals = z.array(z.object({ dealId: z.guid(), why: z.string() }))
+
+const auditId = z
+  .string()
+  .nullable()
+  .meta({ description: 'The line of the audit by which it can be taken back.' })
 
 const action = {
   affected: count.meta({ description: 'Changed by this call, or in a dry run would be.' }),
   skipped: count.meta({ description: 'Someone else was quicker.' }),
   refused: refusedDeals,
   dryRun: z.boolean(),
+  auditId,
 }
 
 export const actionResult = z.object(action).meta({ id: 'ActionResult' })
@@ -46,7 +53,7 @@ export const accepted = z
   .meta({ id: 'Accepted' })
 
 export const eventResult = z
-  .object({ eventId: z.guid(), affected: z.literal(1) })
+  .object({ eventId: z.guid(), affected: z.literal(1), auditId })
   .meta({ id: 'EventResult' })
 
 export const jobResult = z
@@ -58,8 +65,24 @@ export const jobResult = z
   .meta({ id: 'JobResult' })
 
 export const queueResult = z
-  .object({ name: z.string(), ...queueSettings })
+  .object({ name: z.string(), ...queueSettings, auditId })
   .meta({ id: 'QueueSettings' })
+
+export const undoResult = z
+  .object({
+    affected: count.meta({ description: 'Changes that were taken back.' }),
+    skipped: count.meta({ description: 'Taken back before.' }),
+    refused: z.array(
+      z.object({
+        auditId: z.string(),
+        dealId: z.guid().nullable(),
+        code: z.enum(undoRefusalCodes),
+        why: z.string(),
+      }),
+    ),
+    auditId: z.string().nullable().meta({ description: "The undo's own line." }),
+  })
+  .meta({ id: 'UndoResult' })
 
 export const settings = z
   .object({

@@ -6,6 +6,7 @@ import type { AuditLine } from '../../../operations/audit-trail.js'
 import type { EventLine } from '../../../operations/list-events.js'
 import type { ProvisionLine } from '../../../operations/list-provisions.js'
 import type { RunLine } from '../../../operations/list-runs.js'
+import { undoRefusalCodes } from '../../../operations/undo/undoable-line.js'
 import type { EventDetail } from '../../../operations/show-event.js'
 
 const time = z.string().meta({
@@ -33,6 +34,10 @@ export const problem = z
     status: z.int(),
     title: z.string(),
     detail: z.string().meta({ description: 'One line that helps.' }),
+    code: z
+      .enum(undoRefusalCodes)
+      .optional()
+      .meta({ description: 'Why a change can not be taken back.' }),
   })
   .meta({ id: 'Problem', description: 'RFC 9457.' })
 
@@ -192,5 +197,10 @@ export const auditLine = z
     filter: z.string().nullable(),
     reason: z.string(),
     affected: z.int(),
+    undoes: z.string().nullable().meta({ description: 'The line that this one takes back.' }),
+    undoneBy: z.string().nullable().meta({ description: 'The line that takes this one back.' }),
+    canBeUndone: z.boolean().meta({
+      description: 'It keeps what an undo takes; whether something has come of it, the undo sees.',
+    }),
   })
   .meta({ id: 'AuditLine' }) satisfies z.ZodType<AuditLine>

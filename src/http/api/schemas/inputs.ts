@@ -35,6 +35,13 @@ export const jobParams = z.strictObject({
 
 export const queueParams = z.strictObject({ name: z.string().min(1).max(64) })
 
+/** Of a line of the audit. */
+export const auditParams = z.strictObject({
+  id: z.string().regex(/^\d{1,18}$/, {
+    error: ({ input }) => `not a line of the audit: ${shown(input)}. It is a number`,
+  }),
+})
+
 /** A page longer than this is nobody's to read. */
 const pageAtMost = 500
 

@@ -2,6 +2,7 @@
 
 import type { FetchedJob, JobRecord, Lease } from '../../../../src/chokaq/jobs/job.js'
 import type { JobStorage } from '../../../../src/chokaq/storage/job-storage.js'
+import type { QueueChanges } from '../../../../src/chokaq/storage/operator-port.js'
 import type { Call } from './model-calls.js'
 import type { Subject } from './storages.js'
 
@@ -78,12 +79,18 @@ export class ModelSide {
         return [numbers(found.givenBack), numbers(found.zombies)]
       }
       case 'limit':
-        return storage.changeQueue(call.queue, { maxWorkers: call.maxWorkers }, { by: 'ops' })
+        return this.changeQueue(call.queue, { maxWorkers: call.maxWorkers })
       case 'pause':
-        return storage.changeQueue(call.queue, { paused: call.paused }, { by: 'ops' })
+        return this.changeQueue(call.queue, { paused: call.paused })
       case 'wait':
         return this.subject.advance(60_000)
     }
+  }
+
+  /** Versions are each storage's own. */
+  private async changeQueue(name: string, changes: QueueChanges): Promise<unknown> {
+    const { settings, before } = await this.storage.changeQueue(name, changes, { by: 'ops' })
+    return { settings, before }
   }
 
   private async enqueue(call: Extract<Call, { kind: 'enqueue' }>): Promise<unknown> {

@@ -120,54 +120,6 @@ describeStorages('A priority', (get) => {
   })
 })
 
-describeStorages('A queue', (get) => {
-  test('has a row as soon as it is given a setting; what is not named stays', async () => {
-    const { storage } = get()
-    const settings = { paused: false, maxWorkers: 3, zombieTimeoutMs: undefined }
-    expect(await storage.changeQueue('a', { maxWorkers: 3 }, by)).toMatchObject(settings)
-    await storage.changeQueue('a', { paused: true, timeoutMs: 1_000 }, by)
-    expect(await storage.changeQueue('a', { maxWorkers: null }, by)).toEqual({
-      paused: true,
-      maxWorkers: undefined,
-      zombieTimeoutMs: undefined,
-      timeoutMs: 1_000,
-    })
-    expect(await storage.changeQueue('a', {}, by)).toMatchObject({ paused: true })
-  })
-
-  test('keeps what it has when first values are given', async () => {
-    const { storage } = get()
-    await storage.changeQueue('a', { maxWorkers: 7 }, by)
-    const seeds = [
-      { name: 'a', settings: { maxWorkers: 1, paused: true } },
-      { name: 'b', settings: { maxWorkers: 2, zombieTimeoutMs: 5_000 } },
-    ]
-    await Promise.all([storage.seedQueues(seeds), storage.seedQueues([...seeds].reverse())])
-    const queues = await storage.listQueues()
-    expect(
-      queues.map(({ name, settings }) => [name, settings.maxWorkers, settings.paused]),
-    ).toEqual([
-      ['a', 7, false],
-      ['b', 2, false],
-    ])
-    expect(queues[1]?.settings.zombieTimeoutMs).toBe(5_000)
-  })
-
-  test.each([
-    ['a b', {}, 'QUEUE_INVALID'],
-    ['a', { maxWorkers: 0 }, 'QUEUE_LIMIT_INVALID'],
-    ['a', { maxWorkers: 10_001 }, 'QUEUE_LIMIT_INVALID'],
-    ['a', { maxWorkers: 1.5 }, 'QUEUE_LIMIT_INVALID'],
-    ['a', { zombieTimeoutMs: 0 }, 'QUEUE_LIMIT_INVALID'],
-    ['a', { timeoutMs: Infinity }, 'QUEUE_LIMIT_INVALID'],
-  ])('%s with %o is refused', async (name, changes, code) => {
-    const { storage } = get()
-    await expect(storage.changeQueue(name, changes, by)).rejects.toMatchObject({ code })
-    await expect(storage.seedQueues([{ name, settings: changes }])).rejects.toMatchObject({ code })
-    expect(await storage.listQueues()).toEqual([])
-  })
-})
-
 describeStorages('Many at once, by a filter', (get) => {
   const cancel: BulkAction = { kind: 'cancel', reason: 'wrong quarter' }
 
