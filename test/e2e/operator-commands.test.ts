@@ -69,6 +69,7 @@ describe('wrong use', () => {
     ['outbox show nonsense', /Not an event id/],
     ['audit list --action mend', /one of requeue/],
     ['audit list --deal x', /Not a deal id/],
+    ['audit undo x --by a --reason b', /Not a line of the audit/],
     ['runs list --cursor nonsense', /Begin without a cursor/],
   ])('%s: exit 2, one line that helps, nothing changed', async (line, message) => {
     await seedPoison(12)
@@ -94,10 +95,27 @@ describe('help', () => {
     'outbox skip',
     'runs list',
     'audit list',
+    'audit undo',
   ])('of %s teaches by an example', async (command) => {
     const { exitCode, stdout } = await run(...command.split(' '), '--help')
     expect(exitCode).toBe(0)
     expect(stdout).toContain(`\n  chat-provision-retry ${command}`)
+  })
+})
+
+describe('an undo', () => {
+  it('takes a re-enqueue back by its line, and says why a second one does not', async () => {
+    const { dealId } = await seedDeal(database().admin, { attempts: 10 })
+    await run('provisions', 'requeue', dealId, ...who)
+    const lines = (await run('audit', 'list', '--json')).stdout
+    const [line] = JSON.parse(lines) as { id: string; canBeUndone: boolean }[]
+    expect(line).toMatchObject({ canBeUndone: true })
+    const undo = () => run('audit', 'undo', line?.id ?? '', ...who)
+    expect(await undo()).toMatchObject({ exitCode: 0, stdout: '1 taken back\n' })
+    expect(await dealState(database().admin, dealId)).toMatchObject({ attempts: 10 })
+    const again = await undo()
+    expect(again.exitCode).toBe(1)
+    expect(again.stdout).toMatch(/stays \(ALREADY_UNDONE\): anna has taken it back/)
   })
 })
 
@@ -113,6 +131,7 @@ describe('a bulk command', () => {
       doneBefore: 0,
       refused: [],
       stopped: false,
+      auditId: null,
     })
     expect(await count(events)).toBe(0)
   })

@@ -6,21 +6,12 @@ import { listAudit } from '../../../src/operations/audit-trail.js'
 import { reemitProvisions } from '../../../src/operations/reemit-provisions.js'
 import { requeueProvisions } from '../../../src/operations/requeue-provisions.js'
 import type { OperatorContext, Targets } from '../../../src/operations/provision-command.js'
-import { undoChange } from '../../../src/operations/undo/undo-change.js'
 import { dealState, seedDeal, type SeededDeal } from '../../support/deals.js'
 import { useTestJobs } from '../../support/job.js'
 import { Rival, untilBlocked } from '../../support/rival.js'
 import { useTestDatabase } from '../../support/test-database.js'
-import {
-  anna,
-  auditLines,
-  boris,
-  maxAttempts,
-  seedPoisonDeals,
-  stopAfter,
-  useOperators,
-} from './operator-fixtures.js'
-import { rowOf, undo, undoContext } from './undo-fixtures.js'
+import { anna, auditLines, boris, maxAttempts, useOperators } from './operator-fixtures.js'
+import { rowOf, undo } from './undo-fixtures.js'
 
 const database = useTestDatabase()
 const newOperator = useOperators(database)
