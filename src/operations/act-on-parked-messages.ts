@@ -114,7 +114,7 @@ async function discardOne(
 function settle(
   db: Kysely<Database>,
   id: string,
-  record: (trx: Transaction<Database>) => Promise<void>,
+  record: (trx: Transaction<Database>) => Promise<unknown>,
 ): Promise<boolean> {
   return inRowTransaction(db, async (trx) => {
     const { numAffectedRows } = await sql`
