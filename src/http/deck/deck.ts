@@ -19,10 +19,19 @@ import { problem, problemOfError } from '../problem-of-error.js'
 import { addAssets } from './assets.js'
 import type { DeckContext } from './context.js'
 import { addGate } from './gate.js'
+import { addAuditPage } from './pages/audit.js'
+import { addBulkActions } from './pages/bulk-actions.js'
+import { addDealActions } from './pages/deal-actions.js'
 import { sendErrorPage } from './pages/error.js'
+import { addEventPage } from './pages/event.js'
+import { addJobPage } from './pages/job.js'
+import { addJobsPage } from './pages/jobs.js'
 import { addLogin } from './pages/login.js'
+import { addOutboxPage } from './pages/outbox.js'
 import { addOverviewPage } from './pages/overview.js'
+import { addProvisionPage } from './pages/provision.js'
 import { addProvisionsPage } from './pages/provisions.js'
+import { addQueuesPage } from './pages/queues.js'
 import { addRequeue } from './pages/requeue.js'
 import { addRunsPage } from './pages/runs.js'
 import { addSettingsPage } from './pages/settings.js'
@@ -57,8 +66,17 @@ export async function addDeck(
       addLogin(app, deck)
       addOverviewPage(app, deck)
       addProvisionsPage(app, deck)
+      addProvisionPage(app, deck)
       addRequeue(app, deck)
+      addDealActions(app, deck)
+      addBulkActions(app, deck)
+      addOutboxPage(app, deck)
+      addEventPage(app, deck)
+      addJobsPage(app, deck)
+      addJobPage(app, deck)
+      addQueuesPage(app, deck)
       addRunsPage(app, deck)
+      addAuditPage(app, deck)
       addSettingsPage(app, deck)
     },
     { prefix: '/deck' },

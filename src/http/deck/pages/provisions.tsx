@@ -13,6 +13,7 @@ import { ProvisionBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Id, Line, Time } from '../parts/text.js'
 import { filterInputOf } from '../provision-values.js'
+import { BulkLinks } from './bulk-actions.js'
 import { sendPage, visitorOf } from '../send-page.js'
 import { inputFault, one, queryOf, valuesOf, type Values } from '../values.js'
 
@@ -85,6 +86,7 @@ export function addProvisionsPage(app: DeckServer, deck: DeckContext): void {
           <Pager {...{ page, path, values }} one="deal" />
         </div>
         <FilterBar {...{ path, fields, values, fault }} />
+        {visitorOf(request).canChange && <BulkLinks values={values} />}
         <List
           page={page}
           values={values}
@@ -120,6 +122,8 @@ function List({ page, values, visitor, maxAttempts, isKnown }: ListProps): JSX.E
       <div class="chosen">
         <span>With the chosen:</span>
         <button>Re-enqueue</button>
+        <button formaction={`${path}/reemit`}>Tell crm again</button>
+        <button formaction={`${path}/reconcile`}>Reconcile</button>
         <output data-chosen-count />
       </div>
       <Table

@@ -10,6 +10,7 @@ import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
 import type { Notice } from '../notice.js'
+import { undoHref } from '../parts/audit-table.js'
 import { Id, ofThem } from '../parts/text.js'
 import { all, one } from '../values.js'
 
@@ -43,13 +44,14 @@ export function addRequeue(app: DeckServer, deck: DeckContext): void {
         isVoid: affected === 0,
       }
     },
-    carryOut: async ({ dealIds }, order, request) => {
+    carryOut: async ({ dealIds, back }, order, request) => {
       const targets = targetsOf({ dealIds: [...dealIds], dryRun: false })
       const signal = abandoned(request)
       const result = await requeueProvisions(operator, { targets, order, signal })
       const notice = noticeOf(result)
       if (result.affected === 0) throw new AppError('USAGE', notice.text)
-      return notice
+      if (result.auditId === null) return notice
+      return { ...notice, link: { href: undoHref(result.auditId, back), text: 'Take it back' } }
     },
     back: ({ back }) => back,
   })

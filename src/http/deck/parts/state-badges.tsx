@@ -2,6 +2,8 @@
 
 import type { ProvisionStatus } from '../../../postgres/schema.js'
 import type { RunLine } from '../../../operations/list-runs.js'
+import type { EventState } from '../../../operations/event-state.js'
+import type { JobState } from '../../../chokaq/index.js'
 import { Badge, type Tone } from './badge.js'
 
 interface ProvisionState {
@@ -35,4 +37,30 @@ export function OutcomeBadge({ outcome }: { readonly outcome: RunLine['outcome']
   ) : (
     <Badge tone={ofOutcome[outcome]} text={outcome} />
   )
+}
+
+const ofEvent: Readonly<Record<EventState, Tone>> = {
+  pending: 'plain',
+  parked: 'bad',
+  published: 'good',
+  superseded: 'plain',
+  skipped: 'warn',
+}
+
+export function EventBadge({ state }: { readonly state: EventState }): JSX.Element {
+  return <Badge tone={ofEvent[state]} text={state} />
+}
+
+const ofJob: Readonly<Record<JobState, Tone>> = {
+  Pending: 'plain',
+  Fetched: 'plain',
+  Processing: 'warn',
+  Succeeded: 'good',
+  Failed: 'bad',
+  Cancelled: 'warn',
+  Zombie: 'bad',
+}
+
+export function JobBadge({ state }: { readonly state: JobState }): JSX.Element {
+  return <Badge tone={ofJob[state]} text={state} />
 }

@@ -1,0 +1,103 @@
+/** Durable jobs of one place: live ones newest first, ended ones latest first. */
+
+import { jobStates, ChokaqError } from '../../../chokaq/index.js'
+import { AppError } from '../../../errors.js'
+import { listJobs, type JobLine } from '../../../operations/list-jobs.js'
+import type { Page } from '../../../operations/page.js'
+import { readJobs } from '../../api/read-only.js'
+import type { DeckContext, DeckServer } from '../context.js'
+import { FilterBar, type FilterField } from '../parts/filter-bar.js'
+import { Pager, rowsPerPage } from '../parts/pager.js'
+import { JobBadge } from '../parts/state-badges.js'
+import { Table, type Column } from '../parts/table.js'
+import { Count, Id, Line, Time } from '../parts/text.js'
+import { sendPage } from '../send-page.js'
+import { inputFault, one, valuesOf, type Values } from '../values.js'
+
+const path = '/deck/jobs'
+
+const places = [
+  { value: 'hot', text: 'Hot: live' },
+  { value: 'archive', text: 'Archive: succeeded' },
+  { value: 'dlq', text: 'DLQ: dead' },
+] as const
+
+const fields: readonly FilterField[] = [
+  { name: 'place', label: 'Place', options: places },
+  {
+    name: 'state',
+    label: 'State',
+    options: [
+      { value: '', text: 'All' },
+      ...jobStates.map((state) => ({ value: state, text: state })),
+    ],
+  },
+  { name: 'queue', label: 'Queue' },
+  { name: 'type', label: 'Type', placeholder: 'provision.requeue.v1', isWide: true },
+]
+
+const columns: readonly Column<JobLine>[] = [
+  { head: 'Job', kind: 'id', cell: ({ id }) => <Id id={id} href={`${path}/${id}`} /> },
+  { head: 'State', kind: 'state', cell: ({ state }) => <JobBadge state={state} /> },
+  { head: 'Type', kind: 'short', cell: ({ type }) => <Line text={type} /> },
+  { head: 'Runs', kind: 'number', cell: ({ attempts }) => <Count count={attempts} /> },
+  {
+    head: 'Priority',
+    kind: 'number',
+    isMinor: true,
+    cell: (job) => <Count count={job.priority} />,
+  },
+  { head: 'Queue', kind: 'word', isMinor: true, cell: ({ queue }) => <Line text={queue} /> },
+  { head: 'Ended or due', kind: 'time', cell: (job) => <Time at={job.finishedAt ?? job.dueAt} /> },
+  { head: 'By', kind: 'word', isMinor: true, cell: ({ createdBy }) => <Line text={createdBy} /> },
+  {
+    head: 'Why',
+    kind: 'text',
+    isMinor: true,
+    cell: ({ reason, lastError }) => <Line text={reason ?? lastError} />,
+  },
+]
+
+const nothing: Page<JobLine> = { items: [], nextCursor: null }
+
+export function addJobsPage(app: DeckServer, { db }: DeckContext): void {
+  app.get('/jobs', async (request, reply) => {
+    const values = valuesOf(request.query)
+    let page = nothing
+    let fault: string | undefined
+    try {
+      const query = queryOf(values)
+      page = await readJobs(db, (storage) => listJobs(storage, query))
+    } catch (error) {
+      fault = error instanceof ChokaqError ? error.message : inputFault(error)
+      if (fault === undefined) throw error
+    }
+    return sendPage(
+      request,
+      reply,
+      { title: 'Jobs', section: 'jobs', watch: ['jobs'] },
+      <>
+        <div class="bar">
+          <h1>Jobs</h1>
+          <Pager {...{ page, path, values }} one="job" />
+        </div>
+        <FilterBar {...{ path, fields, values, fault }} />
+        <Table {...{ columns, items: page.items }} caption="Jobs" empty="No job is like this." />
+      </>,
+    )
+  })
+}
+
+/** @throws AppError INPUT_INVALID */
+function queryOf(values: Values) {
+  const placeText = one(values, 'place') ?? 'hot'
+  const place = places.find(({ value }) => value === placeText)?.value
+  const stateText = one(values, 'state')
+  const state = jobStates.find((name) => name === stateText)
+  if (place === undefined || (stateText !== undefined && state === undefined))
+    throw new AppError('INPUT_INVALID', 'There is no such place or state of jobs.')
+  return {
+    ...{ place, state, queue: one(values, 'queue'), type: one(values, 'type') },
+    ...{ cursor: one(values, 'cursor'), limit: rowsPerPage },
+  }
+}

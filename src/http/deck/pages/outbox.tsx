@@ -1,0 +1,137 @@
+/** Events on their way to crm: how the outbox stands, and each event of it. */
+
+import { listEvents, type EventLine } from '../../../operations/list-events.js'
+import { readEventState } from '../../../operations/event-state.js'
+import { outboxStatus, type OutboxStatus } from '../../../operations/outbox-status.js'
+import type { Page } from '../../../operations/page.js'
+import { readOnly } from '../../api/read-only.js'
+import type { DeckContext, DeckServer } from '../context.js'
+import { Figure } from '../parts/figure.js'
+import { FilterBar, type FilterField } from '../parts/filter-bar.js'
+import { Pager, rowsPerPage } from '../parts/pager.js'
+import { EventBadge } from '../parts/state-badges.js'
+import { Table, type Column } from '../parts/table.js'
+import { Count, countText, Id, Line, spanText, Time } from '../parts/text.js'
+import { sendPage } from '../send-page.js'
+import { inputFault, one, valuesOf } from '../values.js'
+
+const path = '/deck/outbox'
+const states = ['pending', 'parked', 'published', 'superseded', 'skipped']
+
+const fields: readonly FilterField[] = [
+  {
+    name: 'state',
+    label: 'State',
+    options: [
+      { value: '', text: 'All' },
+      ...states.map((state) => ({ value: state, text: state })),
+    ],
+  },
+  { name: 'dealId', label: 'Deal', placeholder: 'id', isWide: true },
+]
+
+const columns: readonly Column<EventLine>[] = [
+  { head: 'Event', kind: 'id', cell: ({ id }) => <Id id={id} href={`${path}/${id}`} /> },
+  { head: 'State', kind: 'state', cell: ({ state }) => <EventBadge state={state} /> },
+  { head: 'Says', kind: 'word', cell: ({ status }) => <Line text={status} /> },
+  { head: 'Sends failed', kind: 'number', cell: ({ attempts }) => <Count count={attempts} /> },
+  { head: 'Occurred', kind: 'time', cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+  {
+    head: 'Published',
+    kind: 'time',
+    isMinor: true,
+    cell: ({ publishedAt }) => <Time at={publishedAt} />,
+  },
+  {
+    head: 'Last error',
+    kind: 'text',
+    isMinor: true,
+    cell: (event) => <Line text={event.lastError} />,
+  },
+  {
+    head: 'Deal',
+    kind: 'id',
+    isMinor: true,
+    cell: ({ dealId }) => <Id id={dealId} href={`/deck/provisions/${dealId}`} />,
+  },
+]
+
+const nothing: Page<EventLine> = { items: [], nextCursor: null }
+
+export function addOutboxPage(app: DeckServer, { db, config }: DeckContext): void {
+  app.get('/outbox', async (request, reply) => {
+    const values = valuesOf(request.query)
+    const status = await readOnly(db, (trx) => outboxStatus(trx, config.outbox.relay))
+    let page = nothing
+    let fault: string | undefined
+    try {
+      const state = one(values, 'state')
+      const query = {
+        state: state === undefined ? undefined : readEventState(state),
+        ...{ dealId: one(values, 'dealId'), cursor: one(values, 'cursor'), limit: rowsPerPage },
+      }
+      page = await readOnly(db, (trx) => listEvents(trx, query))
+    } catch (error) {
+      fault = inputFault(error)
+      if (fault === undefined) throw error
+    }
+    return sendPage(
+      request,
+      reply,
+      { title: 'Outbox', section: 'outbox', watch: ['outbox'] },
+      <>
+        <div class="bar">
+          <h1>Outbox</h1>
+          <Pager {...{ page, path, values }} one="event" />
+        </div>
+        <Standing status={status} />
+        <FilterBar {...{ path, fields, values, fault }} />
+        <Table
+          {...{ columns, items: page.items }}
+          caption="Events, newest first"
+          empty="No event is like this."
+        />
+      </>,
+    )
+  })
+}
+
+function Standing({ status }: { readonly status: OutboxStatus }): JSX.Element {
+  const { backlogByAge, parked, publishLagSeconds, failing, publishedLastHour, slots } = status
+  return (
+    <dl class="figure-row">
+      {backlogByAge?.map(({ age, events }) => (
+        <Figure
+          name={`Waiting ${age}`}
+          value={countText(events)}
+          note="events"
+          href={`${path}?state=pending`}
+        />
+      ))}
+      {publishLagSeconds !== null && (
+        <Figure
+          name="Publish lag"
+          value={publishLagSeconds === 0 ? '–' : spanText(publishLagSeconds)}
+          note={`${countText(failing ?? 0)} in backoff`}
+        />
+      )}
+      {slots?.map(({ name, active, lagBytes }) => (
+        <Figure
+          name={name}
+          value={`${countText(lagBytes)} B`}
+          note={active ? 'read' : 'not read'}
+        />
+      ))}
+      <Figure
+        name="Parked"
+        value={countText(parked)}
+        note="wait for a person"
+        href={`${path}?state=parked`}
+        {...(parked > 0 && { tone: 'bad' })}
+      />
+      {publishedLastHour !== null && (
+        <Figure name="Published" value={countText(publishedLastHour)} note="in the last hour" />
+      )}
+    </dl>
+  )
+}
