@@ -58,6 +58,8 @@ export async function seedDeckPages(database: TestDatabase): Promise<readonly De
        ('deck:admin', 'queue-change', null, 'queue operations', 'maintenance', 1)`,
     [poison],
   )
+  const eventId = await seedEvents(database, poison)
+  await seedJobs(database)
   const chosen = `deal=${poison}&deal=${dealIds[2] ?? ''}&deal=${dealIds[7] ?? ''}`
   return [
     { name: 'overview', path: '' },
@@ -65,8 +67,64 @@ export async function seedDeckPages(database: TestDatabase): Promise<readonly De
     { name: 'provisions-none', path: '/provisions?tenant=0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00' },
     { name: 'provisions-fault', path: '/provisions?state=Failed&olderThan=yesterday' },
     { name: 'requeue', path: `/provisions/requeue?${chosen}` },
+    { name: 'provision', path: `/provisions/${poison}` },
+    { name: 'reemit', path: `/provisions/reemit?${chosen}` },
+    { name: 'reconcile', path: `/provisions/reconcile?${chosen}` },
+    { name: 'bulk', path: '/provisions/all/requeue?state=poison' },
+    { name: 'outbox', path: '/outbox' },
+    { name: 'event', path: `/outbox/${eventId}` },
+    { name: 'skip', path: `/outbox/${eventId}/skip` },
+    { name: 'jobs', path: '/jobs?place=dlq' },
+    { name: 'jobs-none', path: '/jobs?place=archive&queue=nobodys' },
+    { name: 'job', path: `/jobs/${deadJob}` },
+    { name: 'resurrect', path: `/jobs/${deadJob}/resurrect` },
+    { name: 'queues', path: '/queues' },
+    { name: 'limit', path: '/queues/operations/limit' },
+    { name: 'audit', path: '/audit' },
+    { name: 'undo', path: '/audit/1/undo' },
     { name: 'runs', path: '/runs' },
     { name: 'settings', path: '/settings' },
     { name: 'not-found', path: '/nowhere' },
   ]
+}
+
+/** Events in every state of one deal; returns a parked one with texts of strangers. */
+async function seedEvents({ query }: TestDatabase, dealId: string): Promise<string> {
+  const payload = JSON.stringify({ DealId: dealId, Status: 'Failed', Title: hostileTitle })
+  const rows = await query<{ id: string }>(
+    `insert into messenger.outbox_events (id, aggregate_type, aggregate_id, type, topic,
+       contract_version, payload, attempts, last_error, published_at, skipped_at, superseded_at, parked_at)
+     select gen_random_uuid(), 'DealChatProvision', $1, 'DealChatStatusChanged', 't', 1, $2, i, $3,
+       case i % 5 when 0 then now() end, case i % 5 when 1 then now() end,
+       case i % 5 when 2 then now() end, case i % 5 when 3 then now() end
+     from generate_series(1, 23) i order by i
+     returning id`,
+    [dealId, payload, hostileTitle + longError],
+  )
+  return rows.at(-1)?.id ?? ''
+}
+
+const deadJob = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
+
+/** Dead letters with texts of strangers, live jobs, and a queue that is paused. */
+async function seedJobs({ query }: TestDatabase): Promise<void> {
+  const payload = JSON.stringify({ filter: { poison: true }, by: 'anna', reason: hostileTitle })
+  await query(
+    `insert into chokaq.queues (name, paused, max_workers)
+     values ('operations', true, 3), ('a queue with a long name that goes on', false, null)`,
+  )
+  await query(
+    `insert into chokaq.jobs_dlq (id, queue, type, payload, priority, state, attempts, tags,
+       created_by, created_at, reason, details)
+     select case i when 1 then $1 else lpad(i::text, 26, '0') end, 'operations',
+       'provision.requeue.v1', $2, 10, 4, 3, array['a tag', 'another'], $3, now(), 'FatalError', $3
+     from generate_series(1, 5) i`,
+    [deadJob, payload, hostileTitle + longError],
+  )
+  await query(
+    `insert into chokaq.jobs_hot (id, queue, type, payload, priority)
+     select lpad((100 + i)::text, 26, '0'), 'operations', 'provision.reemit.v1', $1, i
+     from generate_series(1, 5) i`,
+    [payload],
+  )
 }

@@ -34,14 +34,8 @@ const columns: readonly Column<EventLine>[] = [
   { head: 'Event', kind: 'id', cell: ({ id }) => <Id id={id} href={`${path}/${id}`} /> },
   { head: 'State', kind: 'state', cell: ({ state }) => <EventBadge state={state} /> },
   { head: 'Says', kind: 'word', cell: ({ status }) => <Line text={status} /> },
-  { head: 'Sends failed', kind: 'number', cell: ({ attempts }) => <Count count={attempts} /> },
+  { head: 'Failed', kind: 'number', cell: ({ attempts }) => <Count count={attempts} /> },
   { head: 'Occurred', kind: 'time', cell: ({ occurredAt }) => <Time at={occurredAt} /> },
-  {
-    head: 'Published',
-    kind: 'time',
-    isMinor: true,
-    cell: ({ publishedAt }) => <Time at={publishedAt} />,
-  },
   {
     head: 'Last error',
     kind: 'text',
@@ -112,7 +106,7 @@ function Standing({ status }: { readonly status: OutboxStatus }): JSX.Element {
         <Figure
           name="Publish lag"
           value={publishLagSeconds === 0 ? '–' : spanText(publishLagSeconds)}
-          note={`${countText(failing ?? 0)} in backoff`}
+          note={`${countText(failing ?? 0)} in backoff, ${countText(publishedLastHour ?? 0)} sent in 1h`}
         />
       )}
       {slots?.map(({ name, active, lagBytes }) => (
@@ -129,9 +123,6 @@ function Standing({ status }: { readonly status: OutboxStatus }): JSX.Element {
         href={`${path}?state=parked`}
         {...(parked > 0 && { tone: 'bad' })}
       />
-      {publishedLastHour !== null && (
-        <Figure name="Published" value={countText(publishedLastHour)} note="in the last hour" />
-      )}
     </dl>
   )
 }

@@ -24,6 +24,17 @@ function columns(canChange: boolean): readonly Column<QueueStatus>[] {
   return [
     { head: 'Queue', kind: 'word', cell: ({ name }) => <Line text={name} /> },
     { head: 'State', kind: 'state', cell: ({ settings }) => <Open isPaused={settings.paused} /> },
+    ...(canChange
+      ? [
+          {
+            head: 'Change',
+            kind: 'short' as const,
+            cell: ({ name, settings }: QueueStatus) => (
+              <Links name={name} isPaused={settings.paused} />
+            ),
+          },
+        ]
+      : []),
     { head: 'Due', kind: 'number', cell: ({ due }) => <Count count={due} /> },
     {
       head: 'Runs',
@@ -48,17 +59,6 @@ function columns(canChange: boolean): readonly Column<QueueStatus>[] {
       isMinor: true,
       cell: ({ settings }) => <Line text={String(settings.maxWorkers ?? 'any')} />,
     },
-    ...(canChange
-      ? [
-          {
-            head: 'Change',
-            kind: 'short' as const,
-            cell: ({ name, settings }: QueueStatus) => (
-              <Links name={name} isPaused={settings.paused} />
-            ),
-          },
-        ]
-      : []),
   ]
 }
 

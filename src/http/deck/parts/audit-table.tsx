@@ -47,7 +47,7 @@ function columns(canChange: boolean, back: string): readonly Column<AuditLine>[]
       isMinor: true,
       cell: (line) => <Line text={line.filter} />,
     },
-    { head: 'Deal', kind: 'id', isMinor: true, cell: ({ dealId }) => <Deal dealId={dealId} /> },
+    { head: 'Deal', kind: 'short', isMinor: true, cell: ({ dealId }) => <Deal dealId={dealId} /> },
   ]
 }
 
