@@ -39,23 +39,15 @@ const fields: readonly FilterField[] = [
 const columns: readonly Column<JobLine>[] = [
   { head: 'Job', kind: 'id', cell: ({ id }) => <Id id={id} href={`${path}/${id}`} /> },
   { head: 'State', kind: 'state', cell: ({ state }) => <JobBadge state={state} /> },
-  { head: 'Type', kind: 'short', cell: ({ type }) => <Line text={type} /> },
+  { head: 'Type', kind: 'text', cell: ({ type }) => <Line text={type} /> },
   { head: 'Runs', kind: 'number', cell: ({ attempts }) => <Count count={attempts} /> },
-  {
-    head: 'Priority',
-    kind: 'number',
-    isMinor: true,
-    cell: (job) => <Count count={job.priority} />,
-  },
-  { head: 'Queue', kind: 'word', isMinor: true, cell: ({ queue }) => <Line text={queue} /> },
   { head: 'Ended or due', kind: 'time', cell: (job) => <Time at={job.finishedAt ?? job.dueAt} /> },
-  { head: 'By', kind: 'word', isMinor: true, cell: ({ createdBy }) => <Line text={createdBy} /> },
   {
     head: 'Why',
-    kind: 'text',
-    isMinor: true,
+    kind: 'short',
     cell: ({ reason, lastError }) => <Line text={reason ?? lastError} />,
   },
+  { head: 'Queue', kind: 'word', isMinor: true, cell: ({ queue }) => <Line text={queue} /> },
 ]
 
 const nothing: Page<JobLine> = { items: [], nextCursor: null }

@@ -86,7 +86,7 @@ export function addProvisionsPage(app: DeckServer, deck: DeckContext): void {
           <Pager {...{ page, path, values }} one="deal" />
         </div>
         <FilterBar {...{ path, fields, values, fault }} />
-        {visitorOf(request).canChange && <BulkLinks values={values} />}
+        {visitorOf(request).canChange && page.items.length > 0 && <BulkLinks values={values} />}
         <List
           page={page}
           values={values}

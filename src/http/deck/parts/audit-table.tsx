@@ -27,13 +27,13 @@ export function AuditTable(props: {
 function columns(canChange: boolean, back: string): readonly Column<AuditLine>[] {
   return [
     { head: 'At', kind: 'time', cell: ({ at }) => <Time at={at} /> },
-    { head: 'By', kind: 'word', cell: ({ actor }) => <Line text={actor} /> },
-    { head: 'Action', kind: 'word', cell: ({ action }) => <Line text={action} /> },
     {
       head: 'Undo',
       kind: 'word',
       cell: (line) => <Undo {...{ line, canChange, back }} />,
     },
+    { head: 'By', kind: 'word', cell: ({ actor }) => <Line text={actor} /> },
+    { head: 'Action', kind: 'word', cell: ({ action }) => <Line text={action} /> },
     {
       head: 'Rows',
       kind: 'number',
