@@ -1,5 +1,6 @@
 /** All benches by name. The long ones run only when they are named. */
 
+import { bloat } from './bloat.js'
 import { crashGuard } from './crash-guard.js'
 import { drain } from './drain.js'
 import { growth } from './growth.js'
@@ -16,4 +17,5 @@ export const benches = {
   idle,
   'crash-guard': crashGuard,
   drain,
+  bloat,
 }

@@ -1,7 +1,8 @@
 /**
  * The statements behind the gauges, by the database's clock. They count what is not in order, which
- * is little on a good day; on a bad one the rows that failed are read once per look, through
- * ix_dcp_due and ix_outbox_pending.
+ * is little on a good day. On a bad one the entries of what waits are counted once per look, in
+ * ix_dcp_open and ix_outbox_pending, whose columns are all that the counts name; what is oldest is
+ * looked up. Ready rows and published events are in neither index.
  */
 
 import { sql, type RawBuilder, type Transaction } from 'kysely'
@@ -29,37 +30,79 @@ export async function readDatabaseValues(
 const ageSeconds = (since: RawBuilder<unknown>): RawBuilder<number> =>
   sql`greatest(0, coalesce(extract(epoch from clock_timestamp() - ${since}), 0))::float8`
 
+/** Lets the planner use the indexes of what is open where the status is not a constant. */
+const isOpen = sql`p.status <> 'Ready'`
+
 async function readProvisionValues(
   trx: Transaction<Database>,
   retry: RetryOptions,
 ): Promise<ProvisionValues> {
   const { maxAttempts, stuckProvisioningAfterMs } = retry
-  const oldest = sql`min(created_at) filter (where attempts < ${maxAttempts}::int and isfinite(created_at))`
+  const isStuck = sql`p.updated_at <= clock_timestamp()
+    - ${stuckProvisioningAfterMs}::float8 * interval '1 millisecond'`
+  const counted = sql`count(*) as rows,
+    count(*) filter (where p.attempts >= ${maxAttempts}::int) as poison
+    from messenger.deal_chat_provisions p where ${isOpen}`
+  const nextLevel = (status: RawBuilder<unknown>, above: RawBuilder<unknown>) => sql`(
+    select p.attempts from messenger.deal_chat_provisions p
+    where p.status = ${status} and ${isOpen}
+      and p.attempts > ${above} and p.attempts < ${maxAttempts}::int
+    order by p.attempts
+    limit 1)`
   const { rows } = await sql<ProvisionValues>`
-    select count(*)::float8 as failed,
-      count(*) filter (where attempts >= ${maxAttempts}::int)::float8 as poison,
-      ${ageSeconds(oldest)} as "oldestAgeSeconds",
+    with recursive level (status, attempts) as (
+      select s.status, ${nextLevel(sql`s.status`, sql`-1`)}
+      from (values ('Failed'), ('Provisioning')) s (status)
+      union all
+      select status, ${nextLevel(sql`level.status`, sql`level.attempts`)}
+      from level
+      where attempts is not null
+    ),
+    oldest as (
+      select min(first.created_at) as created_at
+      from level cross join lateral (
+        select p.created_at
+        from messenger.deal_chat_provisions p
+        where p.status = level.status and ${isOpen} and p.attempts = level.attempts
+          and p.created_at > '-infinity' and p.created_at < 'infinity'
+          and (p.status = 'Failed' or ${isStuck})
+        order by p.created_at
+        limit 1
+      ) first
+    ),
+    failed as (select ${counted} and p.status = 'Failed'),
+    stuck as (select ${counted} and p.status = 'Provisioning' and ${isStuck})
+    select (failed.rows + stuck.rows)::float8 as failed,
+      (failed.poison + stuck.poison)::float8 as poison,
+      ${ageSeconds(sql`oldest.created_at`)} as "oldestAgeSeconds",
       coalesce((
         select extract(epoch from finished_at)::float8 from messenger.chat_provision_runs
         where outcome = 'completed' order by started_at desc limit 1
       ), 0) as "lastRunTimestampSeconds"
-    from messenger.deal_chat_provisions
-    where status in ('Failed', 'Provisioning')
-      and (status = 'Failed' or updated_at <= clock_timestamp()
-        - ${stuckProvisioningAfterMs}::float8 * interval '1 millisecond')
+    from failed, stuck, oldest
   `.execute(trx)
   return only(rows)
 }
 
+/**
+ * The first in the line: `seq` is drawn when an event is written, so the oldest is among them, though
+ * writers overtake each other by moments.
+ */
+const firstInLine = 1_000
+
 /** What is parked waits for a person, not for the relay, and has a gauge of its own. */
 async function readOutboxValues(trx: Transaction<Database>): Promise<OutboxValues> {
-  const oldest = sql`min(occurred_at) filter (where parked_at is null)`
+  const undecided = sql`published_at is null and superseded_at is null and skipped_at is null`
+  const waiting = sql`from messenger.outbox_events where ${undecided} and parked_at is null`
   const { rows } = await sql<{ backlog: number; parked: number; publishLagSeconds: number }>`
-    select count(*) filter (where parked_at is null)::float8 as backlog,
-      count(parked_at)::float8 as parked,
-      ${ageSeconds(oldest)} as "publishLagSeconds"
-    from messenger.outbox_events
-    where published_at is null and superseded_at is null and skipped_at is null
+    select (select count(*) ${waiting})::float8 as backlog,
+      (select count(*) from messenger.outbox_events
+       where ${undecided} and parked_at is not null)::float8 as parked,
+      ${ageSeconds(sql`oldest.occurred_at`)} as "publishLagSeconds"
+    from (
+      select min(occurred_at) as occurred_at
+      from (select occurred_at ${waiting} order by seq limit ${firstInLine}) line
+    ) oldest
   `.execute(trx)
   const { backlog, publishLagSeconds, parked } = only(rows)
   return { outbox: { backlog, publishLagSeconds }, outboxParked: parked, slot: null }
