@@ -1,6 +1,7 @@
 /** All benches by name. The long ones run only when they are named. */
 
 import { bloat } from './bloat.js'
+import { cost } from './cost.js'
 import { crashGuard } from './crash-guard.js'
 import { drain } from './drain.js'
 import { growth } from './growth.js'
@@ -13,6 +14,7 @@ export const benches = {
   provision,
   relay,
   'relay-latency': relayLatency,
+  cost,
   growth,
   idle,
   'crash-guard': crashGuard,

@@ -60,8 +60,23 @@ export const relay = {
   },
 }
 
-/** Composed by the same function as in `serve`; a lock, connections and a wake like there. */
 async function serviceRelay({ url, topic, events, seed }) {
+  let ms
+  await drainByRelay({ url, topic, events }, async (drain) => {
+    await seed()
+    const start = performance.now()
+    await drain()
+    ms = performance.now() - start
+  })
+  return ms
+}
+
+/**
+ * A relay composed by the same function as in `serve`, with its lock and its connections.
+ *
+ * @param work gets `drain`, which wakes the relay and resolves when it has marked so many events
+ */
+export async function drainByRelay({ url, topic, events }, work) {
   const config = loadConfig(
     { DATABASE_URL: url, KAFKA_BROKERS: topic.brokers.join(), OUTBOX_TOPIC: topic.name },
     { database: true, kafka: true, http: false },
@@ -74,7 +89,7 @@ async function serviceRelay({ url, topic, events, seed }) {
   const count = (n) => {
     metrics.relay.published(n)
     published += n
-    if (published === events) tell()
+    if (published >= events) tell()
   }
   const running = new OutboxRelay(options, {
     ...dependencies,
@@ -82,12 +97,10 @@ async function serviceRelay({ url, topic, events, seed }) {
   })
   running.start()
   while (!running.health().broker.reachable) await delay(5)
-  await seed()
-  const start = performance.now()
-  running.wake()
-  await all
-  const ms = performance.now() - start
+  await work(() => {
+    running.wake()
+    return all
+  })
   await running.stop()
   await dependencies.publisher.close()
-  return ms
 }

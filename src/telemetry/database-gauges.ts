@@ -3,12 +3,12 @@
  * When the database doesn't answer the last values stay, and a gauge tells how old they are.
  */
 
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { OutboxOptions, RetryOptions } from '../config/config.js'
 import { classifyFailure } from '../postgres/failure-class.js'
 import type { Database } from '../postgres/schema.js'
 import { createCachedLook } from './cached-look.js'
-import { readDatabaseValues } from './database-values.js'
+import { limitLook, readDatabaseValues } from './database-values.js'
 import type { Logger } from './logger.js'
 import type { Metrics } from './metrics.js'
 
@@ -50,9 +50,7 @@ export function createDatabaseLook(options: DatabaseLookOptions): DatabaseLook {
         .transaction()
         .setAccessMode('read only')
         .execute(async (trx) => {
-          await sql`select set_config('statement_timeout', ${String(statementTimeoutMs)}, true)`.execute(
-            trx,
-          )
+          await limitLook(trx, statementTimeoutMs)
           return readDatabaseValues(trx, retry, outbox.relay)
         })
       seenAt = now()

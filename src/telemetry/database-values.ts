@@ -5,7 +5,7 @@
  * looked up. Ready rows and published events are in neither index.
  */
 
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { OutboxOptions, RetryOptions } from '../config/config.js'
 import type { Database } from '../postgres/schema.js'
 import type { DatabaseValues } from './metrics.js'
@@ -15,6 +15,20 @@ type ProvisionValues = Pick<
   'failed' | 'oldestAgeSeconds' | 'poison' | 'lastRunTimestampSeconds'
 >
 type OutboxValues = Omit<DatabaseValues, keyof ProvisionValues | 'intakeParked'>
+
+/**
+ * For the look's transaction. What is counted lies in small indexes, whatever the statistics say: those of
+ * an outage just past tell that all rows are open, and all Ready ones would be read.
+ */
+export async function limitLook(
+  trx: Transaction<Database>,
+  statementTimeoutMs: number,
+): Promise<void> {
+  await sql`
+    select set_config('statement_timeout', ${String(statementTimeoutMs)}, true),
+      set_config('enable_seqscan', 'off', true)
+  `.execute(trx)
+}
 
 export async function readDatabaseValues(
   trx: Transaction<Database>,
@@ -33,8 +47,9 @@ const ageSeconds = (since: RawBuilder<unknown>): RawBuilder<number> =>
 /** Lets the planner use the indexes of what is open where the status is not a constant. */
 const isOpen = sql`p.status <> 'Ready'`
 
-async function readProvisionValues(
-  trx: Transaction<Database>,
+/** One statement. */
+export async function readProvisionValues(
+  trx: Kysely<Database>,
   retry: RetryOptions,
 ): Promise<ProvisionValues> {
   const { maxAttempts, stuckProvisioningAfterMs } = retry
@@ -63,7 +78,9 @@ async function readProvisionValues(
       from level cross join lateral (
         select p.created_at
         from messenger.deal_chat_provisions p
-        where p.status = level.status and ${isOpen} and p.attempts = level.attempts
+        -- As ix_dcp_oldest says it.
+        where p.status = level.status and (p.status = 'Ready') is false
+          and p.attempts = level.attempts
           and p.created_at > '-infinity' and p.created_at < 'infinity'
           and (p.status = 'Failed' or ${isStuck})
         order by p.created_at

@@ -1,6 +1,6 @@
-/** C2: what reading candidates costs the database, whatever lies around and its statistics say. */
+/** C2: what reading candidates and the gauges cost the database, whatever lies around and its statistics say. */
 
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   readAsOf,
   readDueCandidates,
@@ -8,6 +8,8 @@ import {
   type Candidate,
   type DueAt,
 } from '../../src/provisioning/candidates.js'
+import { loadConfig } from '../../src/config/load-config.js'
+import { readProvisionValues } from '../../src/telemetry/database-values.js'
 import { explain, type StatementPlan } from '../support/statement-plan.js'
 import { useTestDatabase } from '../support/test-database.js'
 
@@ -104,6 +106,30 @@ test('reading what hangs without attempts costs the batch alone', async () => {
   const at = await dueAt()
   const plan = await explain(database(), (db) => readExhaustedCandidates(db, at, undefined, batch))
   expect(plan.pages).toBeLessThan(pagesOfBatch)
+})
+
+describe('a look for the gauges', () => {
+  const { retry } = loadConfig({}, { database: false, kafka: false, http: false })
+  const pagesOfGauges = async (): Promise<number> =>
+    (await explain(database(), (db) => readProvisionValues(db, retry))).pages
+
+  /** As `limitLook` has it for its transaction, which is more than one statement. */
+  const forbidSequentialScans = (setting: 'off' | 'default'): Promise<unknown> =>
+    database().query(`alter database ${database().name} set enable_seqscan to ${setting}`)
+  afterEach(() => forbidSequentialScans('default'))
+
+  test('does not read Ready rows, though statistics tell of open ones alone', async () => {
+    await crowd({ status: 'Failed', count: 10_000 })
+    await database().query('analyze messenger.deal_chat_provisions')
+    await database().query('truncate messenger.deal_chat_provisions cascade')
+    await forbidSequentialScans('off')
+    await crowd({ status: 'Ready', count: 100_000, attempts: '1' })
+    await crowd({ status: 'Failed', count: 100 })
+    const before = await pagesOfGauges()
+    await database().query('vacuum analyze messenger.deal_chat_provisions')
+    expect(before).toBeLessThan(pagesOfBatch)
+    expect(await pagesOfGauges()).toBeLessThan(pagesOfBatch)
+  })
 })
 
 describe('the order', () => {
