@@ -1,7 +1,8 @@
 /**
  * Provisioned rows per second: this service, the queues that people would use instead, and a bare loop of
  * one statement per row, which is the database's own limit; on the product's tables with a history of
- * Ready deals.
+ * Ready deals. The queues' handler is what one writes, a transaction of seven statements; how they would do
+ * with the one statement, which is not theirs, is shown beside it.
  */
 
 import { sql } from 'kysely'
@@ -22,7 +23,8 @@ const ofTheLimit = { 1: 0.85, 4: 0.85 }
 const ofTheBestPeer = { 4: 1.5 }
 
 export const provision = {
-  full: { rows: 2_000, rounds: 5, lanes: [1, 4, 10] },
+  /** Many, for a cycle also takes its lock and its connections, which a bare loop has already. */
+  full: { rows: 3_000, rounds: 5, lanes: [1, 4, 10] },
   short: { rows: 20, rounds: 1, lanes: [2] },
 
   async run({ servers, sizes }) {

@@ -7,6 +7,7 @@ import pg from 'pg'
 import PgBoss from 'pg-boss'
 import { startJob, timedCycle } from '../frame/service-cycle.js'
 import { provisionBare } from './one-statement.js'
+import { provisionInSteps } from './seven-statements.js'
 
 const ignore = () => undefined
 const dueIds = 'select id from messenger.deal_chat_provisions where status = $1'
@@ -50,8 +51,25 @@ async function service(url, lanes, rows) {
   return ms
 }
 
+/** The handler's transaction without a queue around it. */
+async function stepsLoop(url, lanes) {
+  const ids = await readDue(url)
+  const pool = new pg.Pool({ connectionString: url, max: lanes })
+  const runId = randomUUID()
+  const ms = await timed(() =>
+    Promise.all(
+      Array.from({ length: lanes }, async () => {
+        for (let id = ids.pop(); id !== undefined; id = ids.pop())
+          await provisionInSteps(pool, id, runId)
+      }),
+    ),
+  )
+  await pool.end()
+  return ms
+}
+
 /** Its fastest setting: a local queue, and completions in batches. */
-async function graphileWorker(url, lanes, rows) {
+const graphileWorker = (provision) => async (url, lanes, rows) => {
   const ids = await readDue(url)
   const pool = new pg.Pool({ connectionString: url, max: lanes + 4 })
   pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
@@ -74,7 +92,7 @@ async function graphileWorker(url, lanes, rows) {
       },
       taskList: {
         provision: async ({ id }) => {
-          await provisionBare(pool, id, runId)
+          await provision(pool, id, runId)
           done += 1
           if (done === rows) allDone()
         },
@@ -98,7 +116,7 @@ const silentLogger = {
 }
 
 /** Batches of a hundred, fetched as soon as a lane is free rather than at its polling interval. */
-async function pgBoss(url, lanes) {
+const pgBoss = (provision) => async (url, lanes) => {
   const ids = await readDue(url)
   const boss = new PgBoss({
     connectionString: url,
@@ -121,7 +139,7 @@ async function pgBoss(url, lanes) {
       await Promise.all(
         Array.from({ length: lanes }, async () => {
           for (let job = waiting.pop(); job !== undefined; job = waiting.pop())
-            await provisionBare(pool, job.data.id, runId)
+            await provision(pool, job.data.id, runId)
         }),
       )
       await boss.complete(
@@ -138,6 +156,9 @@ async function pgBoss(url, lanes) {
 export const contestants = {
   'bare statement loop': bareLoop,
   'this service': service,
-  'graphile-worker': graphileWorker,
-  'pg-boss': pgBoss,
+  'seven statements loop': stepsLoop,
+  'graphile-worker': graphileWorker(provisionInSteps),
+  'pg-boss': pgBoss(provisionInSteps),
+  'graphile-worker, one statement': graphileWorker(provisionBare),
+  'pg-boss, one statement': pgBoss(provisionBare),
 }

@@ -1,6 +1,6 @@
 /**
  * The work of one row as a single hand-written statement without any guard: the limit that the database
- * itself sets. The bare loop runs it, and so do the peers, whose cost is then their queue's alone.
+ * itself sets. The bare loop runs it, and so do the peers where the cost of their queue alone is to be seen.
  */
 
 import { randomUUID } from 'node:crypto'
