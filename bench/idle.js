@@ -12,11 +12,11 @@ import { startServe } from './frame/serve-process.js'
 import { connectProducer } from './relay/producers.js'
 
 const token = 'bench-admin-token'
-const askEveryMs = 200
+const askEveryMs = 1_000
 
 export const idle = {
   /** First connections and first looks; not counted, as the seconds after are. */
-  full: { settleSeconds: 5, seconds: 60, rows: 20_000, messages: 2_000 },
+  full: { settleSeconds: 5, seconds: 60, rows: 10_000, messages: 1_000 },
   short: { settleSeconds: 1, seconds: 1, rows: 100, messages: 10 },
 
   async run({ servers, sizes }) {
