@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { URL } from 'node:url'
 import { optionTable } from '../dist/config/options.js'
+import { licensesPage } from './licenses/page.js'
 import { code, table } from './reference/markdown.js'
 import { openApiDocument } from './reference/openapi.js'
 import { referencePage } from './reference/page.js'
@@ -15,6 +16,7 @@ const end = '<!-- /options -->'
 const documents = [
   { path: 'README.md', make: (text) => withOptions(text) },
   { path: 'docs/reference.md', make: () => referencePage() },
+  { path: 'docs/licenses.md', make: () => licensesPage() },
   { path: 'docs/openapi.json', make: () => openApiDocument() },
 ]
 

