@@ -65,9 +65,19 @@ if (process.argv.includes('--write')) {
   const file = new URL('../README.md', import.meta.url)
   const text = readFileSync(file, 'utf8')
   const [begin, end] = ['<!-- matrix -->\n', '<!-- /matrix -->']
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from) throw new Error('README.md has lost its marks of matrix')
-  const table = ['| version | tests | time |', '| --- | --- | --- |', ...rows].join('\n')
-  writeFileSync(file, `${text.slice(0, from)}${begin}${table}\n${text.slice(to)}`)
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
+  if (from < begin.length || to < from) throw new Error('README.md has lost its marks of matrix')
+  // Each version's last figures: of those that were left out now, the ones that stand there.
+  const kept = text.slice(from, to).split('\n').filter(isFigure)
+  const partOf = (row) => cells.findIndex(({ part }) => row.startsWith(`| ${part} `))
+  const all = new Map([...kept, ...rows].map((row) => [row.split('|')[1], row]))
+  const sorted = [...all.values()].sort((a, b) => partOf(a) - partOf(b))
+  const table = ['| version | tests | time |', '| --- | --- | --- |', ...sorted].join('\n')
+  writeFileSync(file, `${text.slice(0, from)}${table}\n${text.slice(to)}`)
 }
+
+function isFigure(line) {
+  return cells.some(({ part }) => line.startsWith(`| ${part} `))
+}
+
 process.exitCode = allGreen ? 0 : 1

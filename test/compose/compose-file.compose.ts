@@ -8,11 +8,11 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whyNoDocker } from '../../src/demo/docker-kafka.js'
 import { violations } from '../chaos/invariants.js'
+import { feedDuring } from '../support/feed-during.js'
 import { mustRun } from '../support/must-run.js'
 import { waitFor } from '../support/wait-for.js'
 import { writePart } from '../support/written-part.js'
 import { docker } from './engine.js'
-import { feedDuring } from './feeding.js'
 import { getImages, imagesNeeded } from './images.js'
 import { looksInto, patient, type Looks } from './looks.js'
 import { describeStack, type Stack } from './stack.js'
@@ -133,7 +133,7 @@ mustRun(
   it(
     'loses nothing when PostgreSQL is killed',
     async () => {
-      const fed = await feedDuring(stack, async () => {
+      const fed = await feedDuring(stack.admin, async () => {
         await looks.untilMoreReady(20)
         await stack.kill('postgres')
         say('PostgreSQL is killed')
@@ -158,7 +158,7 @@ mustRun(
   it(
     'loses nothing when Kafka is killed',
     async () => {
-      const fed = await feedDuring(stack, async () => {
+      const fed = await feedDuring(stack.admin, async () => {
         await looks.untilMoreReady(20)
         await stack.kill('kafka')
         say('Kafka is killed')
@@ -183,7 +183,7 @@ mustRun(
   it(
     'loses nothing when both are killed at once',
     async () => {
-      const fed = await feedDuring(stack, async () => {
+      const fed = await feedDuring(stack.admin, async () => {
         await looks.untilMoreReady(10)
         await Promise.all([stack.kill('postgres'), stack.kill('kafka')])
         say('PostgreSQL and Kafka are killed')

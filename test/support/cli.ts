@@ -22,8 +22,9 @@ function childEnvironment(env: Readonly<Record<string, string>>): Record<string,
 export async function runCli(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  program = cliPath,
 ): Promise<CliResult> {
-  const running = startCli(args, env)
+  const running = startCli(args, env, program)
   const exitCode = await running.exited
   return { exitCode, stdout: running.stdout(), stderr: running.stderr() }
 }
@@ -39,12 +40,17 @@ export interface RunningCli {
   logged(event: string, timeoutMs?: number): Promise<Record<string, unknown>>
 }
 
-/** Starts a command that goes on until it is signalled; the caller ends it. */
+/**
+ * Starts a command that goes on until it is signalled; the caller ends it.
+ *
+ * @param program the command line's file, where it is not this version's
+ */
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  program = cliPath,
 ): RunningCli {
-  const child = spawn(process.execPath, [cliPath, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     env: childEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

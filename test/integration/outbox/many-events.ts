@@ -27,7 +27,7 @@ export async function insertMany(database: TestDatabase, events: ManyEvents): Pr
        concat('{"DealId":"', deal,
          '","ChatId":null,"Status":"Failed","OccurredAt":"2026-01-02T03:04:05.678Z"}')::json ${values}
      from generate_series(0, $3::int - 1) n,
-       lateral (select lpad(to_hex($2 + n % $4::int), 32, '0')::uuid as deal)`,
+       lateral (select lpad(to_hex($2 + n % $4::int), 32, '0')::uuid as deal) d`,
     [topic, from, count, deals],
   )
 }

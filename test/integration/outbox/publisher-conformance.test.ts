@@ -141,7 +141,9 @@ describe('the stdout publisher', () => {
   conforms(() => {
     const stream = new PassThrough()
     const arrived = (): Promise<Carried[]> => {
-      const text = String(stream.read() ?? '')
+      let text = ''
+      // Newer Nodes give one write at a time.
+      while (stream.readableLength > 0) text += String(stream.read())
       const lines = text.split('\n').filter((line) => line !== '')
       return Promise.resolve(
         lines.map((line) => {
