@@ -159,7 +159,7 @@ describe('a storage that fails', () => {
       core.operator.changeQueue('q', { zombieTimeoutMs }, { by: 'ops' })
     await expect(change(20)).rejects.toMatchObject({ code: 'QUEUE_LIMIT_INVALID' })
     expect(await storage.listQueues()).toEqual([])
-    expect(await change(21)).toMatchObject({ zombieTimeoutMs: 21 })
+    expect(await change(21)).toMatchObject({ settings: { zombieTimeoutMs: 21 } })
     const queueSettings = [{ name: 'q', settings: { zombieTimeoutMs: 20 } }]
     expect(() => createWorld({ options: { queueSettings } })).toThrow(/longest heartbeat/)
   })
