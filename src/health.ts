@@ -91,13 +91,21 @@ export function readinessChecks({
           await checkWritable(observer)
           return undefined
         } catch (error) {
-          const explained = explainUnavailable(error, config.database)
-          return explained instanceof Error ? explained.message : String(explained)
+          return reasonOf(explainUnavailable(error, config.database))
         }
       },
     },
   ]
   if (relay !== undefined) {
+    checks.push({
+      name: 'outbox',
+      check: () => {
+        const { databaseFailure } = relay.health()
+        if (databaseFailure === undefined) return Promise.resolve(undefined)
+        const explained = explainUnavailable(databaseFailure, config.database, 'LOCK_DATABASE_URL')
+        return Promise.resolve(reasonOf(explained))
+      },
+    })
     checks.push({
       name: 'broker',
       check: () => {
@@ -110,4 +118,8 @@ export function readinessChecks({
     checks.push({ name: 'intake', check: () => Promise.resolve(intake.failure()) })
   }
   return checks
+}
+
+function reasonOf(explained: unknown): string {
+  return explained instanceof Error ? explained.message : String(explained)
 }

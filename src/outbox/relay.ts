@@ -22,6 +22,8 @@ export interface RelayHealth {
   /** When the loop last tried, by the relay's monotonic clock; undefined before the first time. */
   readonly lastTryAt: number | undefined
   readonly broker: { readonly reachable: true } | { readonly reachable: false; reason: string }
+  /** What the database answered, where the relay's last step failed by it. */
+  readonly databaseFailure: Error | undefined
 }
 
 /** A standby looks for the lock by opening a session, which costs the server a process each time. */
@@ -54,7 +56,9 @@ export class OutboxRelay {
   #lastTryAt: number | undefined
   #shift: Shift | undefined
   #wakeable = false
-  #databaseFailure: string | undefined
+  #databaseFailure: Error | undefined
+  /** What this outage was told to be so far: it may show itself by several messages in turn. */
+  readonly #told = new Set<string>()
   #nextPruneAt = 0
   #loop: Promise<void> | undefined
   #stopped: Promise<void> | undefined
@@ -88,6 +92,7 @@ export class OutboxRelay {
       role: this.#role,
       lastTryAt: this.#lastTryAt,
       broker: failure === undefined ? { reachable: true } : { reachable: false, reason: failure },
+      databaseFailure: this.#databaseFailure,
     }
   }
 
@@ -185,15 +190,17 @@ export class OutboxRelay {
   async #databaseFails(error: unknown): Promise<void> {
     this.#role = 'starting'
     await this.#endShift()
-    const failure = error instanceof Error ? error.message : String(error)
-    if (failure === this.#databaseFailure) return
+    const failure = error instanceof Error ? error : new Error(String(error))
     this.#databaseFailure = failure
+    if (this.#told.has(failure.message)) return
+    this.#told.add(failure.message)
     logOutbox(this.#dependencies.log, 'outbox waits for the database', { err: error })
   }
 
   #databaseAnswers(): void {
     if (this.#databaseFailure === undefined) return
     this.#databaseFailure = undefined
+    this.#told.clear()
     logOutbox(this.#dependencies.log, 'outbox flows again', {})
   }
 

@@ -107,6 +107,66 @@ describe('tables that do not fit', () => {
   })
 })
 
+it('tables of a later version that this one must not touch: ends at once, by the code of wrong use', async () => {
+  const later = await createTestDatabase()
+  try {
+    await later.query(
+      `insert into messenger.chat_provision_migrations values ('service', 99, '0099_later.sql', true)`,
+    )
+    const cli = serve({ DATABASE_URL: later.url })
+    expect(await cli.exited).toBe(2)
+    expect(cli.stderr()).toMatch(/^error: .*0099_later\.sql.* Run the newer version/m)
+    // Nothing has worked on them before.
+    const events = cli.log().map(({ event }) => event)
+    expect(events).toContain('service can not go on')
+    expect(events).not.toContain('outbox relay started')
+    expect(events).not.toContain('retention done')
+    expect(events).not.toContain('cycle started')
+  } finally {
+    await later.close()
+    await later.drop()
+  }
+})
+
+describe('the relay', () => {
+  let other: TestDatabase
+  beforeAll(async () => {
+    other = await createTestDatabase()
+    return async () => {
+      await other.close()
+      await other.drop()
+    }
+  })
+
+  const readiness = async (cli: RunningCli) => {
+    const { address } = await cli.logged('http listening')
+    const response = await fetch(`${String(address)}/readyz`)
+    return { status: response.status, text: await response.text() }
+  }
+
+  it('may not use its table: readiness says so, also once events have gone out', async () => {
+    const cli = serve({ DATABASE_URL: other.url })
+    await waitFor('readiness', async () => (await readiness(cli)).status === 200)
+    await other.query('revoke all on messenger.outbox_events from chat_provision_retry')
+    await cli.logged('outbox waits for the database')
+    const reason = '"outbox: The role that DATABASE_URL names may not do this'
+    await waitFor('the reason', async () => (await readiness(cli)).text.includes(reason))
+    expect((await readiness(cli)).status).toBe(503)
+    await other.query(
+      'grant select, insert, update, delete on messenger.outbox_events to chat_provision_retry',
+    )
+    await waitFor('readiness again', async () => (await readiness(cli)).status === 200)
+  })
+
+  it('can not log in at LOCK_DATABASE_URL: readiness names that option', async () => {
+    const lockUrl = without(other.url, (url) => (url.password = 'wrong'))
+    const cli = serve({ DATABASE_URL: other.url, LOCK_DATABASE_URL: lockUrl })
+    await cli.logged('outbox waits for the database')
+    const reason = /"outbox: PostgreSQL at \S+ can't be used[^"]*LOCK_DATABASE_URL/
+    await waitFor('the reason', async () => reason.test((await readiness(cli)).text))
+  })
+})
+
 it('a broker that is away is one line too', async () => {
   const cli = serve({
     DATABASE_URL: database().url,
