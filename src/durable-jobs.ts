@@ -73,17 +73,16 @@ export function createDurableJobs({
   readonly metrics: Metrics
   readonly onEventWritten: () => void
 }): DurableJobs {
-  const connect = (name: string, max: number, rowWork: boolean) =>
+  const connect = (name: string, max: number) =>
     createDatabase({
       connectionString: config.database.url,
       applicationName: `${applicationName} ${name}`,
       max,
-      rowWork,
       onConnectionLost: (error) =>
         log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
     })
-  const coreDb = connect('jobs', coreConnections, true)
-  const db = connect('operations', handlerConnections, false)
+  const coreDb = connect('jobs', coreConnections)
+  const db = connect('operations', handlerConnections)
   const storage = createPostgresStorage({ db: coreDb })
   const registry = defineDurableJobs(db, config, onEventWritten)
   for (const { typeKey: type, options } of registry.definitions()) {

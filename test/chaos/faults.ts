@@ -70,7 +70,9 @@ export const faults: readonly Fault[] = [
     name: 'pg_terminate_backend on every session of the service',
     async inflict(world) {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name like 'chat-provision-retry%'`.execute(world.admin)
+        where datname = current_database() and application_name like 'chat-provision-retry%'`.execute(
+        world.admin,
+      )
     },
   },
   {

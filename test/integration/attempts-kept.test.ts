@@ -29,7 +29,8 @@ describe('attempts', () => {
     stop.abort()
     await database().query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'chat-provision-retry' and wait_event_type = 'Lock'`,
+       where datname = current_database() and application_name = 'chat-provision-retry'
+         and wait_event_type = 'Lock'`,
     )
     expect(await running).toMatchObject({ outcome: 'stopped', retried: 0, failed: 0 })
     await rival.rollback()

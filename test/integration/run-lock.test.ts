@@ -148,7 +148,7 @@ describe('the holder', () => {
     await untilBlocked(database(), 'chat-provision-retry')
     await database().query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'chat-provision-retry run lock'`,
+       where datname = current_database() and application_name = 'chat-provision-retry run lock'`,
     )
     await untilFree(freeWithinMs)
     await holdUp.rollback()

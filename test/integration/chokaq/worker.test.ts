@@ -161,7 +161,7 @@ describe('the worker on PostgreSQL', () => {
       await waitFor('some to be at work', () => runs.size > before || runs.size === answers.length)
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'jobs under test'
+        where datname = current_database() and application_name = 'jobs under test'
       `.execute(database().admin)
     }
     await waitFor('all to be done', async () => (await archived()) === answers.length)

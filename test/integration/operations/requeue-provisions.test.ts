@@ -186,7 +186,7 @@ describe('requeue', () => {
     await untilBlocked(database(), 'doomed')
     await database().query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'doomed' and wait_event_type = 'Lock'`,
+       where datname = current_database() and application_name = 'doomed' and wait_event_type = 'Lock'`,
     )
     await failing
     await rival.rollback()

@@ -27,22 +27,30 @@ interface Row {
 const wrongIsolation = '25000'
 
 /**
- * One statement as a rule. Where the database, the role or a proxy has its transactions begin in another
- * isolation level, the claim gets a transaction that begins in the right one: two round trips more, and
- * a client that freezes between them keeps its queues' rows until the server ends its session.
+ * One statement as a rule. Where the database or the role has its transactions begin in another isolation
+ * level, which the first claim finds out, each claim gets a transaction that begins in the right one: two
+ * round trips more, and a client that freezes between them keeps its queues' rows until the server ends
+ * its session.
  */
-export async function fetch(
+export function createFetch(
   db: Connections,
-  request: FetchRequest,
-): Promise<readonly FetchedJob[]> {
-  checkFetch(request)
-  try {
-    return await claim(db, request)
-  } catch (error) {
-    if ((error as { code?: unknown } | null)?.code !== wrongIsolation) throw error
-    const inOwn = db.transaction().setIsolationLevel('read committed')
-    return inOwn.execute((trx) => claim(trx, request))
+): (request: FetchRequest) => Promise<readonly FetchedJob[]> {
+  let inTransaction = false
+  const fetch = async (request: FetchRequest): Promise<readonly FetchedJob[]> => {
+    checkFetch(request)
+    if (inTransaction) {
+      const own = db.transaction().setIsolationLevel('read committed')
+      return own.execute((trx) => claim(trx, request))
+    }
+    try {
+      return await claim(db, request)
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== wrongIsolation) throw error
+      inTransaction = true
+      return fetch(request)
+    }
   }
+  return fetch
 }
 
 export async function giveBackLost(

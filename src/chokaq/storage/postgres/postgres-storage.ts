@@ -13,7 +13,7 @@ import type { JobStorage } from '../job-storage.js'
 import { cancel, setPriority } from './cancel.js'
 import type { CallersTransaction, Connections } from './connections.js'
 import { enqueue } from './enqueue.js'
-import { fetch, giveBackLost } from './fetch.js'
+import { createFetch, giveBackLost } from './fetch.js'
 import { moveEach } from './item-by-item.js'
 import { changeQueue, listQueues, seedQueues } from './queues.js'
 import * as reading from './reading.js'
@@ -47,7 +47,7 @@ export function createPostgresStorage(options: {
 
   return {
     enqueue: (jobs, trx) => enqueue(db, newId, jobs, trx),
-    fetch: (request) => fetch(db, request),
+    fetch: createFetch(db),
     start: (leases) => moveEach(leases, (some) => run.start(db, some)),
     heartbeat: async (beats) => (beats.length === 0 ? [] : run.heartbeat(db, beats)),
     saveCheckpoint: (lease, checkpoint, trx) => run.saveCheckpoint(trx ?? db, lease, checkpoint),

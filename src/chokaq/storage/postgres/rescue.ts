@@ -18,11 +18,11 @@ type Rescue = (db: Executor, which: RawBuilder<unknown>) => Promise<readonly Res
 export async function rescue(db: Executor, request: RescueRequest): Promise<RescueResult> {
   checkLimit(request.limit)
   const refused: (RescuedJob & { readonly error: unknown })[] = []
-  const isUnstarted = sql`h.state = 1 and ${isSilent(sql`${request.fetchedTimeoutMs}::float8`)}`
+  const isUnstarted = sql`h.owner is not null and h.state = 1 and ${isSilent(sql`${request.fetchedTimeoutMs}::float8`)}`
   const ownTimeout = sql`coalesce(
     (select q.zombie_timeout_ms from chokaq.queues q where q.name = h.queue),
     ${request.zombieTimeoutMs}::float8)`
-  const isZombie = sql`h.state = 2 and ${isSilent(ownTimeout)}`
+  const isZombie = sql`h.owner is not null and h.state = 2 and ${isSilent(ownTimeout)}`
   const givenBack = await rescueAll(db, request.limit, isUnstarted, giveBack, refused)
   const zombies = await rescueAll(db, request.limit, isZombie, buryZombies, refused)
   return { givenBack, zombies, refused }

@@ -1,11 +1,13 @@
 /** The claim in PostgreSQL: what it locks, what it refuses, and what it does not look at. */
 
+import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { JobStorage } from '../../../../src/chokaq/storage/job-storage.js'
+import * as run from '../../../../src/chokaq/storage/postgres/run.js'
 import type { Database } from '../../../../src/postgres/schema.js'
 import type { TestDatabase } from '../../../support/test-database.js'
-import { put, rowsRead, usePostgresStorage } from './storages.js'
+import { newJob, put, workOn, usePostgresStorage } from './storages.js'
 
 const by = { by: 'ops' }
 
@@ -72,13 +74,41 @@ describe('the claim in PostgreSQL', () => {
     expect(read).toBeLessThan(150)
   })
 
+  test('a claim of many queues and priorities looks no further down than it takes from', async () => {
+    const { database } = postgres()
+    await database.query(`
+      insert into chokaq.jobs_hot (id, queue, type, payload, priority)
+      select lpad((row_number() over ())::text, 26, '0'), 'q' || q, 't', '1', p
+      from generate_series(1, 50) q, generate_series(0, 100) p`)
+    const { claimed, read } = await claimAndCount(20)
+    expect(claimed).toHaveLength(20)
+    // One entry for each queue, of the highest priority only, and what is taken.
+    expect(read).toBeLessThan(250)
+  })
+
+  test('a start and a heartbeat write no index', async () => {
+    const { storage, db } = postgres()
+    await storage.enqueue(
+      Array.from({ length: 10 }, () => newJob({ idempotencyKey: randomUUID() })),
+    )
+    const leases = (await storage.fetch({ owner: 'w', limit: 10 })).map(({ lease }) => lease)
+    const beats = leases.map((lease) => ({ lease, progress: 7 }))
+    const done = await db.transaction().execute((trx) =>
+      workOn(trx, 'jobs_hot', async () => {
+        await run.start(trx, leases)
+        await run.heartbeat(trx, beats)
+      }),
+    )
+    expect(done).toMatchObject({ updated: 20, heapOnly: 20 })
+  })
+
   async function claimAndCount(limit: number): Promise<{ claimed: string[]; read: number }> {
     return postgres()
       .db.transaction()
-      .execute(async (trx) => ({
-        claimed: await claim(trx, limit),
-        read: await rowsRead(trx, 'jobs_hot'),
-      }))
+      .execute(async (trx) => {
+        const { result, read } = await workOn(trx, 'jobs_hot', () => claim(trx, limit))
+        return { claimed: result, read }
+      })
   }
 })
 

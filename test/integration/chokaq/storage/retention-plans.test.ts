@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely'
 import { expect, test } from 'vitest'
 import { foldMetrics, prune } from '../../../../src/chokaq/storage/postgres/retention.js'
 import type { Database } from '../../../../src/postgres/schema.js'
-import { rowsRead, usePostgresStorage } from './storages.js'
+import { usePostgresStorage, workOn } from './storages.js'
 
 const postgres = usePostgresStorage()
 
@@ -14,7 +14,10 @@ async function readBy(
 ): Promise<{ deleted: number; read: number }> {
   return postgres()
     .db.transaction()
-    .execute(async (trx) => ({ deleted: await pass(trx), read: await rowsRead(trx, table) }))
+    .execute(async (trx) => {
+      const { result, read } = await workOn(trx, table, () => pass(trx))
+      return { deleted: result, read }
+    })
 }
 
 test.each(['archive', 'dlq'] as const)('of the %s', async (place) => {

@@ -143,11 +143,37 @@ export function single<T>(items: readonly T[]): T {
   return first
 }
 
-/** Rows of a table that the statements of this transaction have looked at. */
-export async function rowsRead(trx: Transaction<Database>, table: string): Promise<number> {
-  const { rows } = await sql<{ read: number }>`
-    select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables
-    where schemaname = 'chokaq' and relname = ${table}
+export interface TableWork {
+  /** Rows looked at. */
+  readonly read: number
+  readonly updated: number
+  /** Of the updated ones, those that wrote no index. */
+  readonly heapOnly: number
+}
+
+/** What `work` does to a table of schema chokaq, and its result. */
+export async function workOn<T>(
+  trx: Transaction<Database>,
+  table: string,
+  work: () => Promise<T>,
+): Promise<TableWork & { readonly result: T }> {
+  const before = await tableWork(trx, table)
+  const result = await work()
+  const after = await tableWork(trx, table)
+  return {
+    result,
+    read: after.read - before.read,
+    updated: after.updated - before.updated,
+    heapOnly: after.heapOnly - before.heapOnly,
+  }
+}
+
+/** Of this transaction, and of earlier ones of its session that the server has not added up yet. */
+async function tableWork(trx: Transaction<Database>, table: string): Promise<TableWork> {
+  const { rows } = await sql<TableWork>`
+    select (seq_tup_read + idx_tup_fetch)::integer as read, n_tup_upd::integer as updated,
+      n_tup_hot_upd::integer as "heapOnly"
+    from pg_stat_xact_user_tables where schemaname = 'chokaq' and relname = ${table}
   `.execute(trx)
-  return rows[0]?.read ?? NaN
+  return single(rows)
 }
