@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import { createDatabase } from '../postgres/connect.js'
 import { probeDatabase } from '../postgres/probe.js'
+import { checkRowRights } from '../postgres/rights-check.js'
 import { checkSchema } from '../postgres/schema-check.js'
 import type { Database } from '../postgres/schema.js'
 import {
@@ -93,6 +94,7 @@ export function createJob(options: JobOptions): Job {
   let lockConnectionChecked = false
   const prepare = async (): Promise<void> => {
     await checkSchema(db)
+    await checkRowRights(db)
     if (lockConnectionChecked) return
     await explained('LOCK_DATABASE_URL', refuseSharedBackend(config.database.lockUrl, lockName))
     lockConnectionChecked = true

@@ -64,4 +64,22 @@ describe('attempts', () => {
       )
     }
   })
+
+  it.each([
+    ['insert', 'messenger.outbox_events'],
+    ['select', 'messenger.chats'],
+    ['update (left_at)', 'messenger.participants'],
+  ])('are not spent where the role lacks %s on %s: no cycle begins', async (right, table) => {
+    const grant = sql.raw(`${right} on ${table}`)
+    await sql`revoke ${grant} from chat_provision_retry`.execute(database().admin)
+    try {
+      await expect(newJob().prepare()).rejects.toMatchObject({
+        code: 'NOT_PERMITTED',
+        message: expect.stringContaining(`${right.replace(/ .*/, '')} on ${table}`) as unknown,
+      })
+    } finally {
+      await sql`grant ${grant} to chat_provision_retry`.execute(database().admin)
+    }
+    await newJob().prepare()
+  })
 })
