@@ -41,8 +41,10 @@ it('a dry run foretells what is then done, refusals and all', async () => {
   const targets = { dealIds: [...dealIds, randomUUID(), dealIds[0]] }
   const foretold = await api.post('/provisions/requeue', { ...targets, dryRun: true })
   const done = await api.post('/provisions/requeue', { ...targets, reason: 'x' })
-  expect(foretold.body).toMatchObject({ affected: 2, dryRun: true })
-  expect({ ...foretold.body, dryRun: false }).toEqual(done.body)
+  expect(foretold.body).toMatchObject({ affected: 2, dryRun: true, auditId: null })
+  const { auditId } = done.body
+  expect(auditId).not.toBeNull()
+  expect({ ...foretold.body, dryRun: false, auditId }).toEqual(done.body)
 })
 
 it('a list read page by page holds each row that stays, once, while others come and go', async () => {
