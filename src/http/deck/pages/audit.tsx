@@ -1,8 +1,7 @@
 /** What operators did, newest first, and its undo. */
 
 import { AppError } from '../../../errors.js'
-import { listAudit, type AuditLine } from '../../../operations/audit-trail.js'
-import type { Page } from '../../../operations/page.js'
+import { listAudit } from '../../../operations/audit-trail.js'
 import { undoChange } from '../../../operations/undo/undo-change.js'
 import {
   readLineId,
@@ -20,8 +19,9 @@ import { AuditTable } from '../parts/audit-table.js'
 import { FilterBar, type FilterField } from '../parts/filter-bar.js'
 import { Pager, rowsPerPage } from '../parts/pager.js'
 import { ofThem } from '../parts/text.js'
+import { readPage } from '../read-page.js'
 import { sendPage, visitorOf } from '../send-page.js'
-import { inputFault, one, queryOf, valuesOf } from '../values.js'
+import { one, queryOf, valuesOf } from '../values.js'
 
 const path = '/deck/audit'
 
@@ -31,25 +31,15 @@ const fields: readonly FilterField[] = [
   { name: 'dealId', label: 'Deal', placeholder: 'id', isWide: true },
 ]
 
-const nothing: Page<AuditLine> = { items: [], nextCursor: null }
-
 export function addAuditPage(app: DeckServer, deck: DeckContext): void {
   const { db } = deck
   app.get('/audit', async (request, reply) => {
     const values = valuesOf(request.query)
-    let page = nothing
-    let fault: string | undefined
-    try {
-      page = await readOnly(db, (trx) =>
-        listAudit(trx, {
-          ...{ actor: one(values, 'actor'), action: one(values, 'action') },
-          ...{ dealId: one(values, 'dealId'), cursor: one(values, 'cursor'), limit: rowsPerPage },
-        }),
-      )
-    } catch (error) {
-      fault = inputFault(error)
-      if (fault === undefined) throw error
+    const query = {
+      ...{ actor: one(values, 'actor'), action: one(values, 'action') },
+      ...{ dealId: one(values, 'dealId'), cursor: one(values, 'cursor'), limit: rowsPerPage },
     }
+    const { page, fault } = await readPage(() => readOnly(db, (trx) => listAudit(trx, query)))
     return sendPage(
       request,
       reply,

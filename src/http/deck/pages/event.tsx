@@ -8,7 +8,7 @@ import { readOnly } from '../../api/read-only.js'
 import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { undoHref } from '../parts/audit-table.js'
-import { Fact } from '../parts/facts.js'
+import { Fact, Facts } from '../parts/facts.js'
 import { EventBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Id, Line, Time } from '../parts/text.js'
@@ -169,16 +169,7 @@ function EventFacts({ event }: { readonly event: EventDetail }): JSX.Element {
       <Fact name="Deal">
         <Id id={event.dealId} href={`/deck/provisions/${event.dealId}`} />
       </Fact>
-      {texts.map(([name, text]) => (
-        <Fact name={name}>
-          <Line text={text} />
-        </Fact>
-      ))}
-      {times.map(([name, at]) => (
-        <Fact name={name}>
-          <Time at={at} />
-        </Fact>
-      ))}
+      <Facts {...{ texts, times }} />
     </dl>
   )
 }

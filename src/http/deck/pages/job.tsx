@@ -2,9 +2,9 @@
 
 import type { JobDetail } from '../../../operations/list-jobs.js'
 import type { DeckContext, DeckServer } from '../context.js'
-import { Fact } from '../parts/facts.js'
+import { Facts } from '../parts/facts.js'
 import { JobBadge } from '../parts/state-badges.js'
-import { Id, Line, spanText, Time } from '../parts/text.js'
+import { Id, spanText } from '../parts/text.js'
 import { sendPage, visitorOf } from '../send-page.js'
 import { jobIdOf, readJob } from '../read-job.js'
 import { addJobActions } from './job-actions.js'
@@ -85,16 +85,7 @@ function JobFacts({ job }: { readonly job: JobDetail }): JSX.Element {
   ] as const
   return (
     <dl class="facts">
-      {texts.map(([name, text]) => (
-        <Fact name={name}>
-          <Line text={text} />
-        </Fact>
-      ))}
-      {times.map(([name, at]) => (
-        <Fact name={name}>
-          <Time at={at} />
-        </Fact>
-      ))}
+      <Facts {...{ texts, times }} />
     </dl>
   )
 }

@@ -3,7 +3,6 @@
 import { jobStates, ChokaqError } from '../../../chokaq/index.js'
 import { AppError } from '../../../errors.js'
 import { listJobs, type JobLine } from '../../../operations/list-jobs.js'
-import type { Page } from '../../../operations/page.js'
 import { readJobs } from '../../api/read-only.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { FilterBar, type FilterField } from '../parts/filter-bar.js'
@@ -11,6 +10,7 @@ import { Pager, rowsPerPage } from '../parts/pager.js'
 import { JobBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Id, Line, Time } from '../parts/text.js'
+import { readPage } from '../read-page.js'
 import { sendPage } from '../send-page.js'
 import { inputFault, one, valuesOf, type Values } from '../values.js'
 
@@ -50,20 +50,13 @@ const columns: readonly Column<JobLine>[] = [
   { head: 'Queue', kind: 'word', isMinor: true, cell: ({ queue }) => <Line text={queue} /> },
 ]
 
-const nothing: Page<JobLine> = { items: [], nextCursor: null }
-
 export function addJobsPage(app: DeckServer, { db }: DeckContext): void {
   app.get('/jobs', async (request, reply) => {
     const values = valuesOf(request.query)
-    let page = nothing
-    let fault: string | undefined
-    try {
+    const { page, fault } = await readPage(async () => {
       const query = queryOf(values)
-      page = await readJobs(db, (storage) => listJobs(storage, query))
-    } catch (error) {
-      fault = error instanceof ChokaqError ? error.message : inputFault(error)
-      if (fault === undefined) throw error
-    }
+      return readJobs(db, (storage) => listJobs(storage, query))
+    }, faultOf)
     return sendPage(
       request,
       reply,
@@ -78,6 +71,10 @@ export function addJobsPage(app: DeckServer, { db }: DeckContext): void {
       </>,
     )
   })
+}
+
+function faultOf(error: unknown): string | undefined {
+  return error instanceof ChokaqError ? error.message : inputFault(error)
 }
 
 /** @throws AppError INPUT_INVALID */

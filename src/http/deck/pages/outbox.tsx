@@ -3,7 +3,6 @@
 import { listEvents, type EventLine } from '../../../operations/list-events.js'
 import { readEventState } from '../../../operations/event-state.js'
 import { outboxStatus, type OutboxStatus } from '../../../operations/outbox-status.js'
-import type { Page } from '../../../operations/page.js'
 import { readOnly } from '../../api/read-only.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { Figure } from '../parts/figure.js'
@@ -12,8 +11,9 @@ import { Pager, rowsPerPage } from '../parts/pager.js'
 import { EventBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, countText, Id, Line, spanText, Time } from '../parts/text.js'
+import { readPage } from '../read-page.js'
 import { sendPage } from '../send-page.js'
-import { inputFault, one, valuesOf } from '../values.js'
+import { one, valuesOf } from '../values.js'
 
 const path = '/deck/outbox'
 const states = ['pending', 'parked', 'published', 'superseded', 'skipped']
@@ -50,25 +50,18 @@ const columns: readonly Column<EventLine>[] = [
   },
 ]
 
-const nothing: Page<EventLine> = { items: [], nextCursor: null }
-
 export function addOutboxPage(app: DeckServer, { db, config }: DeckContext): void {
   app.get('/outbox', async (request, reply) => {
     const values = valuesOf(request.query)
     const status = await readOnly(db, (trx) => outboxStatus(trx, config.outbox.relay))
-    let page = nothing
-    let fault: string | undefined
-    try {
+    const { page, fault } = await readPage(async () => {
       const state = one(values, 'state')
       const query = {
         state: state === undefined ? undefined : readEventState(state),
         ...{ dealId: one(values, 'dealId'), cursor: one(values, 'cursor'), limit: rowsPerPage },
       }
-      page = await readOnly(db, (trx) => listEvents(trx, query))
-    } catch (error) {
-      fault = inputFault(error)
-      if (fault === undefined) throw error
-    }
+      return readOnly(db, (trx) => listEvents(trx, query))
+    })
     return sendPage(
       request,
       reply,
