@@ -10,7 +10,7 @@ import { AppError } from '../errors.js'
 import { replayEvent, skipEvent } from '../outbox/operator-actions.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
-import { appendAudit, appendOverall, type AuditEntry } from './audit-trail.js'
+import { appendAudit, appendOverall, lineOfRequest, type AuditEntry } from './audit-trail.js'
 import { eventState, hasNewer, isInState, type EventState } from './event-state.js'
 import type { Order } from './read-input.js'
 import { whyNotNow } from './row-end.js'
@@ -153,6 +153,8 @@ async function actOnEvent(
   entry: AuditEntry,
 ): Promise<End> {
   return inRowTransaction(db, async (trx): Promise<End> => {
+    const doneByRequest = await lineOfRequest(trx, entry)
+    if (doneByRequest !== undefined) return { line: doneByRequest }
     const result =
       entry.action === 'skip'
         ? await skipEvent(trx, id)

@@ -7,7 +7,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { AppError } from '../errors.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
-import { appendAudit, type AuditedAction, type AuditEntry } from './audit-trail.js'
+import { appendAudit, lineOfRequest, type AuditedAction, type AuditEntry } from './audit-trail.js'
 import { beginOf, close, isDoneBefore, type Begin } from './broken-off.js'
 import {
   describeTargets,
@@ -142,6 +142,8 @@ async function actOnRow(
     const untouched = (end: RowEnd) => ({ end, wroteEvent: false })
     const row = await lockRow(trx, id, meant)
     if (row === undefined) return untouched('skipped')
+    const doneByRequest = await lineOfRequest(trx, entry, row.dealId)
+    if (doneByRequest !== undefined) return untouched({ line: doneByRequest })
     const why = action.refuse(row)
     if (why !== undefined) return untouched({ why })
     if (begin !== undefined && (await isDoneBefore(trx, entry, begin, row.dealId)))

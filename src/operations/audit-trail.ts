@@ -73,12 +73,32 @@ async function insertLine(
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     insert into messenger.chat_provision_audit
-      (actor, action, deal_id, filter, reason, affected, before, undoes)
+      (actor, action, deal_id, filter, reason, affected, before, undoes, request_id)
     values (${order.by}, ${action}, ${dealId}::uuid, ${filter}, ${order.reason}, ${affected},
-      (${before})::json, ${undoes ?? null}::bigint)
+      (${before})::json, ${undoes ?? null}::bigint, ${order.requestId ?? null})
     on conflict (undoes) where undoes is not null do nothing
     returning id::text as id
   `.execute(db)
+  return rows[0]?.id
+}
+
+/**
+ * The id of the line that the same request has written for this deal before, in a try that was broken
+ * off; under the lock of what is changed.
+ */
+export async function lineOfRequest(
+  trx: Transaction<Database>,
+  { action, order, filter }: AuditEntry,
+  dealId?: string,
+): Promise<string | undefined> {
+  if (order.requestId === undefined) return undefined
+  const { rows } = await sql<{ id: string }>`
+    select a.id::text as id from messenger.chat_provision_audit a
+    where a.request_id = ${order.requestId} and a.action = ${action}
+      and a.filter is not distinct from ${filter}
+      and (a.deal_id = ${dealId ?? null}::uuid or ${dealId === undefined}::boolean)
+    limit 1
+  `.execute(trx)
   return rows[0]?.id
 }
 

@@ -46,6 +46,8 @@ export interface Order {
   readonly reason: string
   /** No other command ever has these words, for they name the job that carries it out. */
   readonly isOfOneCommand?: true
+  /** As carryOutOnce has it: what this very request has done already is not done by it again. */
+  readonly requestId?: string
 }
 
 /**

@@ -11,6 +11,7 @@ export interface Database {
   'messenger.outbox_events': OutboxEvents
   'messenger.chat_provision_runs': ChatProvisionRuns
   'messenger.chat_provision_audit': ChatProvisionAudit
+  'messenger.operator_requests': OperatorRequests
   'messenger.intake_parked': IntakeParked
   'messenger.chat_provision_migrations': ChatProvisionMigrations
   'messenger.chats': Chats
@@ -100,6 +101,16 @@ export interface ChatProvisionAudit {
   /** json: written as text or by an expression, read by its fields. */
   before: ColumnType<unknown, string | null | undefined, never>
   undoes: string | null
+  request_id: string | null
+}
+
+export interface OperatorRequests {
+  id: string
+  asked: string
+  runner: string
+  begun_at: DefaultedTimestamp
+  /** json: written as text. */
+  outcome: ColumnType<unknown, string | null | undefined, string | null>
 }
 
 export interface IntakeParked {

@@ -96,7 +96,8 @@ export async function serveApi(
 export async function emptyTables(database: TestDatabase): Promise<void> {
   await database.query(
     `truncate messenger.deal_chat_provisions, messenger.outbox_events,
-       messenger.chat_provision_audit, messenger.chat_provision_runs, chokaq.jobs_hot,
+       messenger.chat_provision_audit, messenger.chat_provision_runs,
+       messenger.operator_requests, chokaq.jobs_hot,
        chokaq.jobs_dlq, chokaq.jobs_archive, chokaq.queues cascade`,
   )
 }

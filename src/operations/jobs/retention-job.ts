@@ -1,6 +1,6 @@
 /**
- * `retention.v1`: deletes the records of old cycles and the events that were settled long ago, in small
- * batches. Once per day among all instances: the job's key is the day, by the database's clock.
+ * `retention.v1`: deletes the records of old cycles, requests that nobody sends again, and the events that
+ * were settled long ago, in small batches. Once per day among all instances: the job's key is the day, by the database's clock.
  */
 
 import { sql, type Kysely } from 'kysely'
@@ -15,6 +15,7 @@ import type { Config } from '../../config/config.js'
 import { deleteSettledEvents, retentionBatchRows } from '../../outbox/retention.js'
 import type { Database } from '../../postgres/schema.js'
 import { pruneRuns } from '../../provisioning/run-ledger.js'
+import { pruneRequests } from '../once.js'
 
 export const retentionJob = 'retention.v1'
 
@@ -34,6 +35,7 @@ export function defineRetentionJob(
     async (job) => {
       const done = checkpoint.safeParse(job.checkpoint).data
       const runs = done?.runs ?? (await pruneRuns(db, config.retry.runsRetentionMs))
+      await pruneRequests(db)
       await job.saveCheckpoint({ runs })
       // Where Debezium relays, only what its slot has confirmed may go: a loop of its own sees to it.
       const events = config.outbox.relay === 'off' ? 0 : await pruneEvents(db, config, job.signal)

@@ -1,0 +1,136 @@
+/**
+ * A request is carried out once, however often it is sent: by a double click, a reload, a client that
+ * saw no answer. Whoever sends it again is told what came of the first.
+ *
+ * The id is claimed in the database, so it holds among all instances and over a restart. A try that was
+ * broken off is taken over by the next one: each row that it has changed is on record with the request's
+ * id in the same transaction, and a job is enqueued by it as its idempotency key.
+ */
+
+import { createHash, randomUUID } from 'node:crypto'
+import { sql, type Kysely } from 'kysely'
+import type { Database } from '../postgres/schema.js'
+import { pause } from '../timers.js'
+
+export interface OperatorRequest {
+  readonly id: string
+  /** The same id with other content is another request, which is not carried out. */
+  readonly asked: string
+}
+
+/**
+ * @param scope what makes the id one of all: where it was sent to, and the id that came with it
+ * @param asked what survives JSON; the order of its fields counts
+ */
+export function requestOf(scope: readonly string[], asked: unknown): OperatorRequest {
+  return { id: digest(scope), asked: digest(asked) }
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+}
+
+export type Once<Outcome> =
+  | { readonly isOther: false; readonly outcome: Outcome; readonly isRepeat: boolean }
+  /** The id was sent before with other content; nothing was done. */
+  | { readonly isOther: true }
+
+/** A double click is told what came of it soon after the first click is. */
+const lookAgainMs = 100
+/** A change takes milliseconds, many of them some seconds; the next one to ask takes over after this. */
+const leaseMs = 10_000
+
+/**
+ * @param act gives what survives JSON. What it throws is not remembered, and the same request may come
+ *   again, so it throws too where it was ended early. It may be run beside a try that has hung.
+ * @throws what `act` throws, or what the database throws before that: then nothing was done
+ */
+export async function carryOutOnce<Outcome>(
+  db: Kysely<Database>,
+  request: OperatorRequest,
+  act: () => Promise<Outcome>,
+): Promise<Once<Outcome>> {
+  const runner = randomUUID()
+  for (;;) {
+    if (await claim(db, request, runner)) break
+    const known = await find<Outcome>(db, request)
+    if (known?.asked !== undefined && known.asked !== request.asked) return { isOther: true }
+    if (known?.kept != null) return { isOther: false, outcome: known.kept.outcome, isRepeat: true }
+    await pause(lookAgainMs)
+  }
+  let outcome: Outcome
+  try {
+    outcome = await act()
+  } catch (error) {
+    // Where this fails too, the lease lets go of it.
+    await letGo(db, request, runner).catch(() => undefined)
+    throw error
+  }
+  // It is done, and is told so; should it come again, the records of its changes stand in for this.
+  await remember(db, request, runner, outcome).catch(() => undefined)
+  return { isOther: false, outcome, isRepeat: false }
+}
+
+async function claim(
+  db: Kysely<Database>,
+  { id, asked }: OperatorRequest,
+  runner: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into messenger.operator_requests as r (id, asked, runner)
+    values (${id}, ${asked}, ${runner}::uuid)
+    on conflict (id) do update set runner = excluded.runner, begun_at = excluded.begun_at
+    where r.outcome is null and r.asked = excluded.asked
+      and r.begun_at < excluded.begun_at - ${leaseMs} * interval '1 millisecond'
+    returning id
+  `.execute(db)
+  return rows.length > 0
+}
+
+interface Known<Outcome> {
+  readonly asked: string
+  readonly kept: { readonly outcome: Outcome } | null
+}
+
+async function find<Outcome>(
+  db: Kysely<Database>,
+  { id }: OperatorRequest,
+): Promise<Known<Outcome> | undefined> {
+  const { rows } = await sql<Known<Outcome>>`
+    select asked, outcome as kept from messenger.operator_requests where id = ${id}
+  `.execute(db)
+  return rows[0]
+}
+
+async function letGo(db: Kysely<Database>, { id }: OperatorRequest, runner: string): Promise<void> {
+  await sql`
+    delete from messenger.operator_requests
+    where id = ${id} and runner = ${runner}::uuid and outcome is null
+  `.execute(db)
+}
+
+/** Of two that ran, because one had hung, the first to end is the one that is told of. */
+async function remember(
+  db: Kysely<Database>,
+  { id, asked }: OperatorRequest,
+  runner: string,
+  outcome: unknown,
+): Promise<void> {
+  await sql`
+    insert into messenger.operator_requests as r (id, asked, runner, outcome)
+    values (${id}, ${asked}, ${runner}::uuid, ${JSON.stringify({ outcome })}::json)
+    on conflict (id) do update set outcome = excluded.outcome
+    where r.outcome is null
+  `.execute(db)
+}
+
+/** A form that is sent again after so long is of a page that nobody has open any more. */
+const keptFor = sql`interval '7 days'`
+
+/** Gives how many were deleted. */
+export async function pruneRequests(db: Kysely<Database>): Promise<number> {
+  const result = await sql`
+    delete from messenger.operator_requests where begun_at < clock_timestamp() - ${keptFor}
+  `.execute(db)
+  return Number(result.numAffectedRows ?? 0n)
+}
