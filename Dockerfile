@@ -4,7 +4,6 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/copy-assets.js ./scripts/
 COPY src ./src
 COPY scripts/copy-assets.js ./scripts/
 # Types and source maps of the packages are a quarter of their size, and nothing here reads them.

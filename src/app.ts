@@ -73,7 +73,7 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
   const job = createRetryJob(config, log, metrics, () => relay?.wake())
   const cycles = new CycleLoop({
     pollingIntervalMs: config.retry.pollingIntervalMs,
-    prepare: () => job.prepare(),
+    prepare: (stopping) => job.prepare(stopping),
     runCycle: (stopping) => job.runCycle(stopping),
     onFatal,
     log,

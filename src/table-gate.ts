@@ -6,7 +6,7 @@
 import type { Kysely } from 'kysely'
 import { checkServiceSchema } from './postgres/schema-check.js'
 import type { Database } from './postgres/schema.js'
-import { pause } from './timers.js'
+import { pause, unlessAborted } from './timers.js'
 
 export interface TableGate {
   start(): void
@@ -40,12 +40,15 @@ export function createTableGate({
   async function run(): Promise<void> {
     while (!isStopping()) {
       triedAt = now()
-      const isThere = await checkServiceSchema(db).then(
-        () => true,
-        // The cycle asks the same, and tells.
-        () => false,
+      const isThere = await unlessAborted(
+        checkServiceSchema(db).then(
+          () => true,
+          // The cycle asks the same, and tells.
+          () => false,
+        ),
+        stopping.signal,
       )
-      if (isThere && !isStopping()) {
+      if (isThere === true && !isStopping()) {
         openedAt = now()
         onOpen()
         return

@@ -1,4 +1,4 @@
-/** Waiting that can be cut short and may be longer than a timer can hold. */
+/** Waiting that can be cut short, and pauses that may be longer than a timer can hold. */
 
 /** setTimeout keeps its delay in 32 bits; a longer one would fire at once. */
 export const longestTimerMs = 2 ** 31 - 1
@@ -10,6 +10,27 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
     const slice = Math.min(left, longestTimerMs)
     await timerOrAbort(slice, signal)
     left -= slice
+  }
+}
+
+/**
+ * What `work` comes to, or undefined as soon as the signal aborts: then it is no longer waited for, and
+ * what becomes of it is nobody's. For looks, which change nothing.
+ */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const settled = new AbortController()
+  const aborted = new Promise<undefined>((resolve) => {
+    const end = (): void => resolve(undefined)
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { signal: settled.signal })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    settled.abort()
   }
 }
 

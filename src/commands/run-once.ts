@@ -24,7 +24,7 @@ export async function runOnce(environment: Environment, options: { json?: true }
   })
   const graceTimer = endWithinGrace(signal, config.shutdownGraceMs)
   try {
-    await job.prepare()
+    await job.prepare(signal)
     const cycle = await job.runCycle(signal)
     const { published, failure } = await publish(config, relay, signal)
     const summary = toSummary(cycle, published)

@@ -25,7 +25,11 @@ export async function drainOutbox(
   dependencies: RelayDependencies,
   signal: AbortSignal,
 ): Promise<DrainResult> {
-  const turn = await takeTurn(options, signal)
+  const turn = await takeTurn(options, signal, signal).catch((error: unknown) => {
+    if (signal.aborted) return undefined
+    throw error
+  })
+  if (turn === undefined) return { published: 0, failure: brokerUnavailable(outOfTime) }
   if (!('db' in turn)) {
     logOutbox(dependencies.log, 'outbox relay standby', { holder: turn.holder })
     return { published: 0, failure: undefined }
@@ -46,12 +50,14 @@ export async function drainOutbox(
       if (failure !== undefined) return await endWith(failure)
       // Events of another topic, as a former OUTBOX_TOPIC, may be left: all but they are out.
       if (selected === 0) return await endWith(transport.failure)
-      if (over.aborted) return await endWith('out of time')
+      if (over.aborted) return await endWith(outOfTime)
     }
   } finally {
     await turn.release()
   }
 }
+
+const outOfTime = 'out of time'
 
 /** A broker away, a topic missing, a reader gone: the reason says which, and the next step is the same. */
 function brokerUnavailable(reason: string): AppError {

@@ -38,17 +38,25 @@ function lockTtlMs(options: RelayLockOptions): number {
 /** idle_session_timeout ends here, at 24 days; each option alone may be as long. */
 const longestTtlMs = 2 ** 31 - 1
 
-/** The turn, or who has it. */
+/**
+ * The turn, or who has it.
+ *
+ * @param stopping rejects when it aborts before the answer
+ */
 export async function takeTurn(
   options: RelayLockOptions,
   giveUp: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<RelayTurn | { readonly holder: string }> {
-  const lock = await tryAcquireSessionLock({
-    connectionString: options.connectionString,
-    applicationName: options.applicationName,
-    lock: lockKeys.relay,
-    ttlMs: lockTtlMs(options),
-  })
+  const lock = await tryAcquireSessionLock(
+    {
+      connectionString: options.connectionString,
+      applicationName: options.applicationName,
+      lock: lockKeys.relay,
+      ttlMs: lockTtlMs(options),
+    },
+    stopping,
+  )
   if (!lock.held) return { holder: lock.holder }
   return {
     db: lock.db,

@@ -51,6 +51,8 @@ export class OutboxRelay {
   readonly #dependencies: RelayDependencies
   readonly #transport: TransportState
   readonly #pause = createWakeableSleep()
+  /** Ends at once what sends nothing; what is being sent gets the time until `#giveUp`. */
+  readonly #stopping = new AbortController()
   readonly #giveUp = new AbortController()
   #role: RelayHealth['role'] = 'starting'
   #lastTryAt: number | undefined
@@ -119,11 +121,11 @@ export class OutboxRelay {
     try {
       const shift = await this.#holdTurn()
       if (shift === undefined) {
-        await this.#proveReach(this.#giveUp.signal)
+        await this.#proveReach()
         return { ms: standbyPollMs, wakeable: false }
       }
       const selected = await shift.passes.next()
-      if (selected === 0) await this.#proveReach(shift.turn.signal)
+      if (selected === 0) await this.#proveReach()
       const moreToPrune = await this.#prune(shift)
       this.#databaseAnswers()
       const idle = selected === 0 && !moreToPrune
@@ -140,7 +142,7 @@ export class OutboxRelay {
       this.#shift = undefined
     }
     if (this.#shift !== undefined) return this.#shift
-    const taken = await takeTurn(this.#options, this.#giveUp.signal)
+    const taken = await takeTurn(this.#options, this.#giveUp.signal, this.#stopping.signal)
     if ('db' in taken) {
       this.#shift = { turn: taken, passes: this.#passesUnder(taken) }
       this.#role = 'publisher'
@@ -168,10 +170,11 @@ export class OutboxRelay {
   }
 
   /** Readiness must tell of a broker that is away while there is nothing to send. */
-  async #proveReach(signal: AbortSignal): Promise<void> {
+  async #proveReach(): Promise<void> {
     const { lastAnswerAt } = this.#transport
     if (lastAnswerAt !== undefined && this.#dependencies.now() - lastAnswerAt < proofAgeMs) return
     const { topic } = this.#options
+    const { signal } = this.#stopping
     await this.#transport.send(topic, () => this.#dependencies.publisher.publish(topic, [], signal))
   }
 
@@ -190,6 +193,7 @@ export class OutboxRelay {
   async #databaseFails(error: unknown): Promise<void> {
     this.#role = 'starting'
     await this.#endShift()
+    if (this.#isStopping()) return
     const failure = error instanceof Error ? error : new Error(String(error))
     this.#databaseFailure = failure
     if (this.#told.has(failure.message)) return
@@ -207,6 +211,7 @@ export class OutboxRelay {
   async #end(): Promise<void> {
     // The loop looks at `#stopped`, which is set when this first await gives way.
     await Promise.resolve()
+    this.#stopping.abort()
     const patience = setTimeout(() => this.#giveUp.abort(), stopPatienceMs)
     this.#pause.wake()
     await this.#loop

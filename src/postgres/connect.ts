@@ -5,6 +5,7 @@ import pg from 'pg'
 import { dropSocket, guardClient } from './guarded-client.js'
 import { announcedPid, claimSession } from './own-session.js'
 import type { Database } from './schema.js'
+import { pause } from '../timers.js'
 
 /**
  * Waiting longer than this for a connection means that the database is away or overloaded:
@@ -33,10 +34,20 @@ export interface PoolOptions {
  */
 export function createDatabase(options: PoolOptions): Kysely<Database> {
   const own = new WeakSet<pg.ClientBase>()
+  const open = new Set<pg.ClientBase>()
+  // The pool tells of a client only once it is connected.
+  const Client = class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config)
+      open.add(this)
+      this.once('end', () => open.delete(this))
+    }
+  }
   const claim = async (client: pg.ClientBase): Promise<void> => {
     if (await within(client, connectTimeoutMs, claimSession(client))) own.add(client)
   }
   const pool = new pg.Pool({
+    Client,
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.max,
@@ -54,9 +65,17 @@ export function createDatabase(options: PoolOptions): Kysely<Database> {
       const client = await pool.connect()
       return guardClient(client, own.has(client), (error) => client.release(error))
     },
-    end: () => pool.end(),
+    end: () => endPool(pool, open),
   }
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: guardedPool }) })
+}
+
+/** A statement or a connect that is no longer waited for may be under way: its socket is dropped. */
+async function endPool(pool: pg.Pool, open: ReadonlySet<pg.ClientBase>): Promise<void> {
+  const ended = new AbortController()
+  const late = pause(goodbyeMs, ended.signal).then(() => open.forEach(dropSocket))
+  await Promise.race([pool.end(), late])
+  ended.abort()
 }
 
 export interface Session {
@@ -68,13 +87,21 @@ export interface Session {
   readonly lost: AbortSignal
   /** Ends the session; safe to call twice, or when it is lost already. */
   end(): Promise<void>
+  /** From now on the signal that it was opened with no longer ends it. */
+  keep(): void
 }
 
-/** Opens one session that is nobody else's, as session-level locks need it. */
+/**
+ * Opens one session that is nobody else's, as session-level locks need it.
+ *
+ * @param giveUp drops the session when it aborts, and what is under way on it rejects
+ */
 export async function openSession(
   connectionString: string,
   applicationName: string,
+  giveUp?: AbortSignal,
 ): Promise<Session> {
+  giveUp?.throwIfAborted()
   const client = new pg.Client({
     connectionString,
     application_name: applicationName,
@@ -84,10 +111,15 @@ export async function openSession(
   const lost = new AbortController()
   client.on('error', (error) => lost.abort(error))
   client.on('end', () => lost.abort(new Error('the session has ended')))
+  const drop = (): void => dropSocket(client)
+  const keep = (): void => giveUp?.removeEventListener('abort', drop)
+  giveUp?.addEventListener('abort', drop)
+  client.on('end', keep)
   try {
     await client.connect()
   } catch (error) {
-    dropSocket(client)
+    keep()
+    drop()
     throw error
   }
   const pool = {
@@ -100,6 +132,7 @@ export async function openSession(
     announcedPid: announcedPid(client),
     lost: lost.signal,
     end: () => (ended ??= lost.signal.aborted ? Promise.resolve() : endWithin(client, goodbyeMs)),
+    keep,
   }
 }
 

@@ -63,12 +63,14 @@ export interface BusyLock {
 /**
  * Tries the lock without waiting.
  *
+ * @param giveUp rejects when it aborts before the answer; a lock that is held stays
  * @throws AppError POOLER_DETECTED where the connection is not a session of its own.
  */
 export async function tryAcquireSessionLock(
   options: SessionLockOptions,
+  giveUp?: AbortSignal,
 ): Promise<HeldLock | BusyLock> {
-  const session = await openSession(options.connectionString, options.applicationName)
+  const session = await openSession(options.connectionString, options.applicationName, giveUp)
   try {
     await refusePooler(session)
     await sql`select set_config('idle_session_timeout', ${String(options.ttlMs)}, false)`.execute(
@@ -79,6 +81,7 @@ export async function tryAcquireSessionLock(
       select pg_try_advisory_lock(${namespace}::int, ${key}::int) as locked
     `.execute(session.db)
     if (rows[0]?.locked === true) {
+      session.keep()
       return {
         held: true,
         db: session.db,
@@ -99,15 +102,17 @@ export async function tryAcquireSessionLock(
  * Asked once at the start, before any lock: do two sessions have two backends? A proxy that passes the
  * backend's pid on, and so looks like PostgreSQL to one session, shows itself by sharing it.
  *
+ * @param giveUp rejects when it aborts before the answer
  * @throws AppError POOLER_DETECTED
  */
 export async function refuseSharedBackend(
   connectionString: string,
   applicationName: string,
+  giveUp?: AbortSignal,
 ): Promise<void> {
-  const first = await openSession(connectionString, applicationName)
+  const first = await openSession(connectionString, applicationName, giveUp)
   try {
-    const second = await openSession(connectionString, applicationName)
+    const second = await openSession(connectionString, applicationName, giveUp)
     try {
       await refusePooler(first)
       await refusePooler(second)

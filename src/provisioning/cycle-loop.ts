@@ -12,7 +12,7 @@ import type { CycleSummary } from './cycle.js'
 export interface CycleLoopOptions {
   readonly pollingIntervalMs: number
   /** Checked before each cycle: is the database there, and its schema in order? Rejects if not. */
-  readonly prepare: () => Promise<void>
+  readonly prepare: (stopping: AbortSignal) => Promise<void>
   readonly runCycle: (stopping: AbortSignal) => Promise<CycleSummary>
   /** Called once, when the loop has ended because waiting can't mend what is wrong. */
   readonly onFatal: (error: AppError) => void
@@ -58,7 +58,7 @@ export class CycleLoop {
     let due = now()
     while (!this.#stopping.signal.aborted) {
       const ran = await this.#tick()
-      if (ran === 'fatal') return
+      if (ran === 'fatal' || ran === 'stopped') return
       if (ran === 'ran') {
         // The next tick of the fixed rate that is still to come.
         due += (Math.floor(Math.max(0, now() - due) / pollingIntervalMs) + 1) * pollingIntervalMs
@@ -69,12 +69,14 @@ export class CycleLoop {
     }
   }
 
-  async #tick(): Promise<'ran' | 'not ready' | 'fatal'> {
+  async #tick(): Promise<'ran' | 'not ready' | 'stopped' | 'fatal'> {
     const { prepare, runCycle, onFatal, now } = this.#options
+    const { signal } = this.#stopping
     this.#lastTryAt = now()
     try {
-      await prepare()
-      await runCycle(this.#stopping.signal)
+      await prepare(signal)
+      if (signal.aborted) return 'stopped'
+      await runCycle(signal)
       this.#sayReady()
       return 'ran'
     } catch (error) {

@@ -14,6 +14,7 @@ import type { BusyLock, HeldLock } from '../postgres/session-lock.js'
 import { logEvent } from '../telemetry/log-events.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { markFailed, withAttemptSpan, withCycleSpan } from '../telemetry/tracing.js'
+import { unlessAborted } from '../timers.js'
 import { limitsOwnTime } from './at-once.js'
 import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
 import type { AttemptReturns } from './attempt-returns.js'
@@ -33,7 +34,8 @@ import { createTally } from './tally.js'
 
 export interface CycleDependencies {
   readonly db: Kysely<Database>
-  readonly acquireLock: () => Promise<HeldLock | BusyLock>
+  /** Rejects once the signal aborts, if it has not answered before. */
+  readonly acquireLock: (stopping: AbortSignal) => Promise<HeldLock | BusyLock>
   readonly probe: () => Promise<boolean>
   readonly ledger: RunLedger
   readonly returns: AttemptReturns
@@ -51,7 +53,7 @@ export interface CycleDependencies {
 
 export interface CycleSummary extends RunCounts {
   readonly jobRunId: string
-  /** RFC 3339 in UTC with microseconds; null where the cycle was skipped. */
+  /** RFC 3339 in UTC with microseconds; null where the cycle was skipped, or stopped before it began. */
   readonly asOf: string | null
   readonly outcome: RunOutcome | 'skipped'
   /** Why it did not run to the end of its work, or null. */
@@ -62,6 +64,7 @@ export interface CycleSummary extends RunCounts {
 /** Rows in a row that meet the same wall, after which the rest of the cycle is not tried. */
 const outagesAtMost = 3
 
+const hostStops = 'the host is stopping'
 const nothing: RunCounts = { claimed: 0, provisioned: 0, retried: 0, failed: 0, skipped: 0 }
 
 /**
@@ -77,16 +80,23 @@ export async function runCycle(
   const jobRunId = uuidv7()
   const startedAt = deps.now()
   const log = deps.log.child({ jobRunId })
-  const lock = await deps.acquireLock()
+  const notBegun: Run['notBegun'] = (outcome, reason) => {
+    const durationMs = Math.round(deps.now() - startedAt)
+    return { jobRunId, asOf: null, outcome, reason, ...nothing, durationMs }
+  }
+  const lock = await deps.acquireLock(stopping).catch((error: unknown) => {
+    if (stopping.aborted) return undefined
+    throw error
+  })
+  if (lock === undefined) return notBegun('stopped', hostStops)
   if (!lock.held) {
     const reason = `the run lock is held by ${lock.holder}`
     logEvent(log, 'cycle skipped', { reason })
-    const durationMs = Math.round(deps.now() - startedAt)
-    return { jobRunId, asOf: null, outcome: 'skipped', reason, ...nothing, durationMs }
+    return notBegun('skipped', reason)
   }
   try {
     return await withCycleSpan(jobRunId, () =>
-      runUnderLock(deps, lock, { jobRunId, startedAt, log, stopping }),
+      runUnderLock(deps, lock, { jobRunId, startedAt, log, stopping, notBegun }),
     )
   } finally {
     if (!(await lock.release())) log.warn({ event: 'run lock lost' }, 'run lock lost')
@@ -98,6 +108,8 @@ interface Run {
   readonly startedAt: number
   readonly log: Logger
   readonly stopping: AbortSignal
+  /** The summary where nothing was looked at, and so no record kept. */
+  readonly notBegun: (outcome: 'skipped' | 'stopped', reason: string) => CycleSummary
 }
 
 interface End {
@@ -112,7 +124,8 @@ async function runUnderLock(
 ): Promise<CycleSummary> {
   const { retry } = deps
   const { jobRunId, log } = run
-  const asOf = await readAsOf(deps.db)
+  const asOf = await unlessAborted(readAsOf(deps.db), run.stopping)
+  if (asOf === undefined) return run.notBegun('stopped', hostStops)
   const atOnce = await limitsOwnTime(deps.db)
   const careful = await deps.ledger.open(jobRunId, asOf)
   await deps.returns.settle()
@@ -126,7 +139,7 @@ async function runUnderLock(
   })
   let trouble = 'nothing'
   const end = (): End | undefined => {
-    if (run.stopping.aborted) return { outcome: 'stopped', reason: 'the host is stopping' }
+    if (run.stopping.aborted) return { outcome: 'stopped', reason: hostStops }
     if (lock.lost.aborted) return { outcome: 'aborted', reason: 'the run lock was lost' }
     if (breaker.state === 'open')
       return { outcome: 'aborted', reason: `no row could be worked off: ${trouble}` }

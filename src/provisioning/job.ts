@@ -18,6 +18,7 @@ import {
 } from '../postgres/session-lock.js'
 import { explainUnavailable, type DatabaseOption } from '../postgres/unavailable.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
+import { unlessAborted } from '../timers.js'
 import { createAttemptReturns } from './attempt-returns.js'
 import { runCycle, type CycleSummary } from './cycle.js'
 import type { MessengerChats } from './messenger-chats.js'
@@ -36,10 +37,11 @@ export interface JobOptions {
 export interface Job {
   /**
    * Is the database there, its schema in order, and the lock's connection a session of its own?
+   * No longer asked, and nothing said of it, once `stopping` aborts: then no cycle begins either.
    *
    * @throws AppError of checkSchema, POOLER_DETECTED, or DATABASE_UNAVAILABLE
    */
-  prepare(): Promise<void>
+  prepare(stopping: AbortSignal): Promise<void>
   runCycle(stopping: AbortSignal): Promise<CycleSummary>
   /** Closes the pool; the last thing to do. */
   close(): Promise<void>
@@ -68,17 +70,20 @@ export function createJob(options: JobOptions): Job {
       throw explainUnavailable(error, config.database, option)
     }
   }
-  const acquireLock = (): Promise<HeldLock | BusyLock> =>
-    tryAcquireSessionLock({
-      connectionString: config.database.lockUrl,
-      lock: lockKeys.run,
-      ttlMs: config.retry.lockTtlMs,
-      applicationName: lockName,
-    })
+  const acquireLock = (stopping: AbortSignal): Promise<HeldLock | BusyLock> =>
+    tryAcquireSessionLock(
+      {
+        connectionString: config.database.lockUrl,
+        lock: lockKeys.run,
+        ttlMs: config.retry.lockTtlMs,
+        applicationName: lockName,
+      },
+      stopping,
+    )
   const dependencies = {
     db,
     returns: createAttemptReturns(db),
-    acquireLock: () => explained('LOCK_DATABASE_URL', acquireLock()),
+    acquireLock: (stopping) => explained('LOCK_DATABASE_URL', acquireLock(stopping)),
     probe: () => probeDatabase(config.database.url, `${applicationName} probe`),
     ledger: createRunLedger(db, `${hostname()}:${process.pid}`),
     retry: config.retry,
@@ -92,15 +97,16 @@ export function createJob(options: JobOptions): Job {
   } satisfies Parameters<typeof runCycle>[0]
 
   let lockConnectionChecked = false
-  const prepare = async (): Promise<void> => {
+  const prepare = async (stopping: AbortSignal): Promise<void> => {
     await checkSchema(db)
     await checkRowRights(db)
     if (lockConnectionChecked) return
-    await explained('LOCK_DATABASE_URL', refuseSharedBackend(config.database.lockUrl, lockName))
+    const refusal = refuseSharedBackend(config.database.lockUrl, lockName, stopping)
+    await explained('LOCK_DATABASE_URL', refusal)
     lockConnectionChecked = true
   }
   return {
-    prepare: () => explained('DATABASE_URL', prepare()),
+    prepare: (stopping) => unlessAborted(explained('DATABASE_URL', prepare(stopping)), stopping),
     runCycle: (stopping) => explained('DATABASE_URL', runCycle(dependencies, stopping)),
     close: () => db.destroy(),
   }

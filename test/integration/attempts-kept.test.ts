@@ -73,13 +73,13 @@ describe('attempts', () => {
     const grant = sql.raw(`${right} on ${table}`)
     await sql`revoke ${grant} from chat_provision_retry`.execute(database().admin)
     try {
-      await expect(newJob().prepare()).rejects.toMatchObject({
+      await expect(newJob().prepare(new AbortController().signal)).rejects.toMatchObject({
         code: 'NOT_PERMITTED',
         message: expect.stringContaining(`${right.replace(/ .*/, '')} on ${table}`) as unknown,
       })
     } finally {
       await sql`grant ${grant} to chat_provision_retry`.execute(database().admin)
     }
-    await newJob().prepare()
+    await newJob().prepare(new AbortController().signal)
   })
 })

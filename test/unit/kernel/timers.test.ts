@@ -2,7 +2,7 @@
 
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { pause } from '../../../src/timers.js'
+import { pause, unlessAborted } from '../../../src/timers.js'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -63,5 +63,26 @@ describe('a pause', () => {
   it('does not begin where the signal has aborted already', async () => {
     await pause(1_000, AbortSignal.abort())
     expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('work that is waited for unless the signal aborts', () => {
+  it('gives its result or its failure, and takes its listener off the signal', async () => {
+    const { signal } = new AbortController()
+    expect(await unlessAborted(Promise.resolve('done'), signal)).toBe('done')
+    await expect(unlessAborted(Promise.reject(new Error('no')), signal)).rejects.toThrow('no')
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  it("is left at once when it aborts, and a failure after that is nobody's", async () => {
+    const stopping = new AbortController()
+    let fail!: (error: Error) => void
+    const work = new Promise<string>((_resolve, reject) => (fail = reject))
+    const waiting = unlessAborted(work, stopping.signal)
+    stopping.abort()
+    expect(await waiting).toBeUndefined()
+    // An unhandled rejection would fail the run.
+    fail(new Error('too late'))
+    expect(await unlessAborted(new Promise(() => undefined), stopping.signal)).toBeUndefined()
   })
 })
