@@ -77,6 +77,7 @@ async function timedCycle(parts, rows) {
 /** Due rows alone: nothing else is to weigh here. */
 async function seed(db, rows) {
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
     messenger.outbox_events, messenger.chat_provision_runs, messenger.chats,
     messenger.participants, messenger.chat_events`.execute(db)
   await seedDue(db, rows)

@@ -15,6 +15,7 @@ grant select, insert on messenger.deal_chat_provision_members to chat_provision_
 -- Delete is the retention's.
 grant select, insert, update, delete on messenger.outbox_events to chat_provision_retry;
 grant select, insert, update, delete on messenger.chat_provision_runs to chat_provision_retry;
+grant select, insert, delete on messenger.chat_provision_attempts to chat_provision_retry;
 grant select, insert on messenger.chat_provision_audit to chat_provision_retry;
 -- Requests that were carried out, for as long as they may come again.
 grant select, insert, update, delete on messenger.operator_requests to chat_provision_retry;

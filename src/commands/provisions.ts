@@ -12,7 +12,7 @@ import { countReemit, reemitProvisions } from '../operations/reemit-provisions.j
 import { countRequeue, requeueProvisions } from '../operations/requeue-provisions.js'
 import { showProvision } from '../operations/show-provision.js'
 import { readAsOf } from '../provisioning/candidates.js'
-import { ageText, untilText } from './age.js'
+import { ageText, durationText, untilText } from './age.js'
 import { carryOut, type Change } from './carry-out.js'
 import type { SetExitCode } from './exit-code.js'
 import { printPage } from './list-page.js'
@@ -127,9 +127,23 @@ async function show(
     )
   }
   if (options.json) return printJson(detail)
-  const { events, audit, chats, ...fields } = detail
+  const { events, audit, chats, failedAttempts, ...fields } = detail
   const chatText = chats.map((chat) => `${chat.id} (${chat.kind}, ${chat.status})`).join(', ')
   await printFields({ ...fields, chats: chatText === '' ? null : chatText })
+  if (failedAttempts.length > 0) {
+    await printLine('\nfailed attempts')
+    await printTable(
+      ['attempt', 'failed at', 'took', 'error', 'next from'],
+      failedAttempts.map(({ attempt, failedAt, durationMs, error, nextAttemptAt }) => [
+        attempt,
+        failedAt.slice(0, 19),
+        durationMs === null ? null : durationText(durationMs),
+        error,
+        nextAttemptAt.slice(0, 19),
+      ]),
+      ['attempt', 'error'],
+    )
+  }
   if (events.length > 0) {
     await printLine('\nevents')
     await printTable(

@@ -39,6 +39,9 @@ export interface TakeInContext {
   readonly random: Random
 }
 
+/** No run of the job's. */
+const byIntake = { runId: null, durationMs: null }
+
 /** As of the job's attempts; the database may also refuse to store the intention as such. */
 export type TakeInOutcome =
   AttemptOutcome | { readonly kind: 'refused'; readonly failure: RowFailure }
@@ -85,7 +88,7 @@ async function takeIn(
       const failure = classifyRowFailure(error)
       if (failure.class === 'infrastructure' || failure.class === 'contention') throw error
       await sql`rollback to savepoint provision`.execute(trx)
-      await markFailed(trx, row.id, lastErrorText(failure), stamp)
+      await markFailed(trx, row.id, lastErrorText(failure), stamp, byIntake)
       return { kind: 'retried', failure, attempts: stamp.attempts }
     }
     await markReady(trx, row.id, chatId, stamp)
@@ -107,7 +110,7 @@ async function recordFailure(
   context: TakeInContext,
 ): Promise<AttemptOutcome> {
   return withIntention(deal, context, async (trx, row, stamp) => {
-    await markFailed(trx, row.id, lastErrorText(failure), stamp)
+    await markFailed(trx, row.id, lastErrorText(failure), stamp, byIntake)
     return { kind: 'retried', failure, attempts: stamp.attempts }
   })
 }

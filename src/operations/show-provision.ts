@@ -1,4 +1,4 @@
-/** One deal with all that belongs to it: row, chat, participants, events, audit. */
+/** One deal with all that belongs to it: row, failed attempts, chat, participants, events, audit. */
 
 import { sql, type Kysely } from 'kysely'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
@@ -15,6 +15,8 @@ export interface ProvisionDetail extends ProvisionLine {
   readonly chats: readonly { readonly id: string; readonly kind: string; readonly status: string }[]
   readonly activeParticipants: number
   readonly feedRows: number
+  /** The latest that were kept, oldest first. */
+  readonly failedAttempts: readonly FailedAttempt[]
   /** In order of seq. */
   readonly events: readonly {
     readonly id: string
@@ -34,6 +36,20 @@ export interface ProvisionDetail extends ProvisionLine {
   }[]
 }
 
+export interface FailedAttempt {
+  /** As the row counted it: from 1, again after each re-enqueue; 0 is the intake's own try. */
+  readonly attempt: number
+  readonly failedAt: string
+  /** `class:code`, as lastError. */
+  readonly error: string
+  /** Null where the worker died of it. */
+  readonly durationMs: number | null
+  /** When the next one was due. */
+  readonly nextAttemptAt: string
+  /** The cycle that made it, where it was one and lived to tell. */
+  readonly runId: string | null
+}
+
 /** Everything kept for one deal, or undefined. Titles and members' ids are left out: personal data. */
 export async function showProvision(
   db: Kysely<Database>,
@@ -50,6 +66,10 @@ export async function showProvision(
         where c.deal_id = p.deal_id and x.left_at is null) as "activeParticipants",
       (select count(*)::int from ${chats.feedRows} f join ${chats.chats} c on c.id = f.chat_id
         where c.deal_id = p.deal_id) as "feedRows",
+      (select coalesce(json_agg(json_build_object('attempt', f.attempt,
+          'failedAt', ${utcText('f.failed_at')}, 'error', f.error, 'durationMs', f.duration_ms,
+          'nextAttemptAt', ${utcText('f.next_attempt_at')}, 'runId', f.run_id) order by f.id), '[]')
+        from messenger.chat_provision_attempts f where f.provision_id = p.id) as "failedAttempts",
       (select coalesce(json_agg(json_build_object('id', e.id, 'seq', e.seq::text,
           'status', e.payload ->> 'Status', 'state', ${eventState},
           'occurredAt', ${utcText('e.occurred_at')}, 'publishedAt', ${utcText('e.published_at')})

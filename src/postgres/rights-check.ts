@@ -11,6 +11,7 @@ import type { Database } from './schema.js'
 const rightsOfRowWork = {
   'messenger.deal_chat_provisions': ['select', 'update'],
   'messenger.deal_chat_provision_members': ['select'],
+  'messenger.chat_provision_attempts': ['select', 'insert', 'delete'],
   'messenger.outbox_events': ['insert'],
   'messenger.chats': ['select', 'insert'],
   'messenger.participants': ['select', 'insert', 'update'],
@@ -22,13 +23,16 @@ export async function checkRowRights(db: Kysely<Database>): Promise<void> {
   const needed = Object.entries(rightsOfRowWork).flatMap(([table, rights]) =>
     rights.map((right) => ({ table, right })),
   )
-  // Rights on columns do as well. What is not there has no rights, and is another check's to tell.
+  // Rights on columns do as well, where there are such. What is not there has no rights, and is another check's to tell.
   const { rows } = await sql<{ right: string; table: string }>`
     select "right", "table"
     from unnest(
       ${needed.map(({ right }) => right)}::text[], ${needed.map(({ table }) => table)}::text[]
     ) as needed ("right", "table")
-    where has_any_column_privilege(to_regclass("table")::oid, "right") = false
+    where case "right"
+      when 'delete' then has_table_privilege(to_regclass("table")::oid, "right")
+      else has_any_column_privilege(to_regclass("table")::oid, "right")
+    end = false
   `.execute(db)
   if (rows.length === 0) return
   throw new AppError(

@@ -8,6 +8,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 export interface Database {
   'messenger.deal_chat_provisions': DealChatProvisions
   'messenger.deal_chat_provision_members': DealChatProvisionMembers
+  'messenger.chat_provision_attempts': ChatProvisionAttempts
   'messenger.outbox_events': OutboxEvents
   'messenger.chat_provision_runs': ChatProvisionRuns
   'messenger.chat_provision_audit': ChatProvisionAudit
@@ -49,6 +50,17 @@ export interface DealChatProvisionMembers {
   provision_id: string
   user_id: string
   role: string
+}
+
+export interface ChatProvisionAttempts {
+  provision_id: string
+  id: GeneratedAlways<string>
+  attempt: number
+  failed_at: DefaultedTimestamp
+  error: string
+  duration_ms: number | null
+  next_attempt_at: Timestamp
+  run_id: string | null
 }
 
 export interface OutboxEvents {

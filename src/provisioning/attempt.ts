@@ -41,6 +41,8 @@ export interface AttemptContext extends RetryContext {
   readonly returns: AttemptReturns
   /** Whether a row may be tried by one statement; see `limitsOwnTime`. */
   readonly atOnce: boolean
+  /** Monotonic milliseconds. */
+  readonly now: () => number
 }
 
 /**
@@ -52,6 +54,7 @@ export async function attemptRow(
   careful: boolean,
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
+  const startedAt = context.now()
   let onRecord: OnRecord | undefined
   let inSteps = careful || !context.atOnce
   const outcome = await retryInPlace(
@@ -66,8 +69,11 @@ export async function attemptRow(
       inSteps = true
       return (await done) ?? provisionRow(candidate, onRecord, context)
     },
-    (failure) =>
-      retryInPlace(context, () => recordFailure(candidate, onRecord, failure, context), giveUp),
+    (failure) => {
+      const durationMs = Math.round(context.now() - startedAt)
+      const record = () => recordFailure(candidate, onRecord, { failure, durationMs }, context)
+      return retryInPlace(context, record, giveUp)
+    },
   )
   if (outcome.kind === 'untouched' && onRecord !== undefined)
     await context.returns.giveBack(onRecord)
@@ -153,14 +159,15 @@ async function putOnRecord(
 async function recordFailure(
   candidate: Candidate,
   onRecord: OnRecord | undefined,
-  failure: RowFailure,
+  { failure, durationMs }: { readonly failure: RowFailure; readonly durationMs: number },
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
+  const by = { runId: context.jobRunId, durationMs }
   return inRowTransaction(context.db, async (trx) => {
     const row = await lock(trx, candidate, onRecord, context)
     if (row === undefined) return { kind: 'skipped' }
     const attempts = onRecord?.attempts ?? row.attempts + 1
-    await markFailed(trx, row.id, lastErrorText(failure), stamp(attempts, context))
+    await markFailed(trx, row.id, lastErrorText(failure), stamp(attempts, context), by)
     if (attempts < context.at.maxAttempts) return { kind: 'retried', failure, attempts }
     await appendEvent(trx, row, 'Failed', row.chatId, context)
     return { kind: 'poison', failure, attempts }

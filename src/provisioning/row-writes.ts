@@ -2,6 +2,7 @@
 
 import { sql, type Kysely, type QueryResult, type Transaction } from 'kysely'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
+import { dropOldAttempts, insertDeadAttempt, type FailedBy } from './failed-attempts.js'
 
 export interface AttemptStamp {
   /** Runs counted so far, this one among them. */
@@ -25,16 +26,26 @@ export async function markReady(
   assertWritten(written)
 }
 
+/** The failure, in the row and among the attempts that failed. */
 export async function markFailed(
   trx: Transaction<Database>,
   id: string,
   lastError: string,
   stamp: AttemptStamp,
+  { runId, durationMs }: FailedBy,
 ): Promise<void> {
   const written = await sql`
-    update messenger.deal_chat_provisions
-    set status = 'Failed', last_error = ${lastError}, ${attempted(stamp)}
-    where id = ${id}
+    with failed as (
+      update messenger.deal_chat_provisions
+      set status = 'Failed', last_error = ${lastError}, ${attempted(stamp)}
+      where id = ${id}
+      returning id, attempts, last_error, updated_at, next_attempt_at
+    ),
+    dropped as (${dropOldAttempts(id)})
+    insert into messenger.chat_provision_attempts
+      (provision_id, attempt, failed_at, error, duration_ms, next_attempt_at, run_id)
+    select id, attempts, updated_at, last_error, ${durationMs}::int, next_attempt_at, ${runId}::uuid
+    from failed
   `.execute(trx)
   assertWritten(written)
 }
@@ -42,6 +53,8 @@ export async function markFailed(
 /**
  * Puts an attempt on record before its work is done, so that a row whose work kills the process
  * still reaches its last attempt. Gives the row's new version.
+ *
+ * @param lastError what it will have failed of if nobody lives to say
  */
 export async function markUnderWay(
   trx: Transaction<Database>,
@@ -50,6 +63,7 @@ export async function markUnderWay(
   stamp: AttemptStamp,
 ): Promise<string> {
   const { rows } = await sql<{ xmin: string }>`
+    with dead as (${insertDeadAttempt(id, lastError)})
     update messenger.deal_chat_provisions
     set status = 'Provisioning', last_error = ${lastError}, ${attempted(stamp)}
     where id = ${id}
@@ -92,6 +106,7 @@ export async function markExhausted(
   lastError: string,
 ): Promise<void> {
   const written = await sql`
+    with dead as (${insertDeadAttempt(id, lastError)})
     update messenger.deal_chat_provisions
     set status = 'Failed', last_error = coalesce(last_error, ${lastError}),
       updated_at = clock_timestamp()

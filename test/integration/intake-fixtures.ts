@@ -91,6 +91,7 @@ export function useTestHandlers(
     await Promise.all(pools.splice(0).map((pool) => pool.destroy()))
     await sql`
       truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
         messenger.outbox_events, messenger.chats, messenger.participants, messenger.chat_events,
         messenger.intake_parked
     `.execute(database().admin)

@@ -64,6 +64,7 @@ export function useIntakeBench(database: () => TestDatabase): IntakeBench {
     process.off('unhandledRejection', onRejection)
     expect(rejections).toEqual([])
     await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
       messenger.outbox_events, messenger.chats, messenger.participants, messenger.chat_events,
       messenger.intake_parked`.execute(database().admin)
   })

@@ -93,6 +93,14 @@ describe('a deal that is new', () => {
       backedOff: true,
       lastError,
     })
+    const kept = await database().query(
+      `select attempt, error, run_id is null as "isIntakes"
+       from messenger.chat_provision_attempts order by id`,
+    )
+    expect(kept).toEqual([
+      { attempt: 0, error: lastError, isIntakes: true },
+      { attempt: 1, error: lastError, isIntakes: false },
+    ])
   })
 
   it.each([

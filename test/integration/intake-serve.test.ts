@@ -29,6 +29,7 @@ afterEach(async () => {
     await cli.exited
   }
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
     messenger.outbox_events, messenger.chats, messenger.participants, messenger.chat_events
   `.execute(database().admin)
 })

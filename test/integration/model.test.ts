@@ -35,6 +35,7 @@ beforeAll(() => installChatFaults(database().admin))
 
 async function freshModel(): Promise<Model> {
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
     messenger.outbox_events, messenger.chat_provision_runs, messenger.chat_provision_audit,
     messenger.chats, messenger.participants, messenger.chat_events, chat_faults.faults
   `.execute(database().admin)

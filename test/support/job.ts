@@ -88,6 +88,7 @@ export function useTestJobs(
     await Promise.all(jobs.splice(0).map((job) => job.close()))
     await sql`
       truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
         messenger.outbox_events, messenger.chat_provision_runs, messenger.chats,
         messenger.participants, messenger.chat_events
     `.execute(database().admin)

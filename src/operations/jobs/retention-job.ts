@@ -1,6 +1,7 @@
 /**
- * `retention.v1`: deletes the records of old cycles, requests that nobody sends again, and the events that
- * were settled long ago, in small batches. Once per day among all instances: the job's key is the day, by the database's clock.
+ * `retention.v1`: deletes the records of old cycles and failed attempts, requests that nobody sends again, and
+ * the events that were settled long ago, in small batches. Once per day among all instances: the job's key is
+ * the day, by the database's clock.
  */
 
 import { sql, type Kysely } from 'kysely'
@@ -14,6 +15,7 @@ import {
 import type { Config } from '../../config/config.js'
 import { deleteSettledEvents, retentionBatchRows } from '../../outbox/retention.js'
 import type { Database } from '../../postgres/schema.js'
+import { pruneAttempts } from '../../provisioning/failed-attempts.js'
 import { pruneRuns } from '../../provisioning/run-ledger.js'
 import { pruneRequests } from '../once.js'
 
@@ -23,7 +25,11 @@ export const retentionJob = 'retention.v1'
 export const maintenanceQueue = 'maintenance'
 
 /** Which part is done; a further run goes on with the rest. */
-const checkpoint = z.strictObject({ runs: z.number(), events: z.number().optional() })
+const checkpoint = z.strictObject({
+  runs: z.number(),
+  attempts: z.number().optional(),
+  events: z.number().optional(),
+})
 
 export function defineRetentionJob(
   registry: JobRegistry,
@@ -37,10 +43,13 @@ export function defineRetentionJob(
       const runs = done?.runs ?? (await pruneRuns(db, config.retry.runsRetentionMs))
       await pruneRequests(db)
       await job.saveCheckpoint({ runs })
+      const attempts =
+        done?.attempts ?? (await pruneAttempts(db, config.retry.runsRetentionMs, job.signal))
+      await job.saveCheckpoint({ runs, attempts })
       // Where Debezium relays, only what its slot has confirmed may go: a loop of its own sees to it.
       const events = config.outbox.relay === 'off' ? 0 : await pruneEvents(db, config, job.signal)
-      await job.saveCheckpoint({ runs, events })
-      job.log.info({ event: 'retention done', runs, events }, 'retention done')
+      await job.saveCheckpoint({ runs, attempts, events })
+      job.log.info({ event: 'retention done', runs, attempts, events }, 'retention done')
     },
     { queue: maintenanceQueue, priority: 0 },
   )

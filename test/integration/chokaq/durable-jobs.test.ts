@@ -213,7 +213,7 @@ describe('retention.v1', () => {
       return rows.length > 0 && rows
     })
     expect(job?.key).toMatch(/^retention\.v1:\d{4}-\d\d-\d\d$/)
-    expect(job?.checkpoint).toEqual({ runs: 1, events: 0 })
+    expect(job?.checkpoint).toEqual({ runs: 1, attempts: 0, events: 0 })
     for (const instance of instances.splice(0)) {
       await instance.stop(2_000)
       await instance.close()

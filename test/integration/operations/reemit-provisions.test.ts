@@ -23,6 +23,7 @@ const newJob = useTestJobs(database)
 
 afterEach(async () => {
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
+    messenger.chat_provision_attempts,
     messenger.outbox_events, messenger.chat_provision_audit`.execute(database().admin)
 })
 

@@ -66,6 +66,20 @@ export const provisionDetail = z
     chats: z.array(z.object({ id: uuid, kind: z.string(), status: z.string() })),
     activeParticipants: count,
     feedRows: count,
+    failedAttempts: z
+      .array(
+        z.object({
+          attempt: count.meta({
+            description: 'As the row counted it: from 1, again after each re-enqueue.',
+          }),
+          failedAt: time,
+          error: z.string().meta({ description: '`class:code`, as lastError.' }),
+          durationMs: count.nullable(),
+          nextAttemptAt: time,
+          runId: uuid.nullable(),
+        }),
+      )
+      .meta({ description: 'The latest that were kept, oldest first.' }),
     events: z.array(
       z.object({
         id: uuid,

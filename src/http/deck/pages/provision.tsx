@@ -1,4 +1,4 @@
-/** One deal: what it is, what happens next, what was said to crm, and what operators did. */
+/** One deal: what it is, what happens next, what failed, what was said to crm, and what operators did. */
 
 import { sql } from 'kysely'
 import { AppError } from '../../../errors.js'
@@ -10,6 +10,7 @@ import { readUuid } from '../../../operations/read-input.js'
 import { showProvision, type ProvisionDetail } from '../../../operations/show-provision.js'
 import { readOnly } from '../../api/read-only.js'
 import type { DeckContext, DeckServer } from '../context.js'
+import { AttemptTimeline } from '../parts/attempt-timeline.js'
 import { AuditTable } from '../parts/audit-table.js'
 import { Badge } from '../parts/badge.js'
 import { Fact } from '../parts/facts.js'
@@ -89,6 +90,14 @@ export function addProvisionPage(app: DeckServer, deck: DeckContext): void {
           {canChange && <Actions dealId={dealId} path={path} isReady={detail.status === 'Ready'} />}
         </section>
         <Row {...{ detail, title }} maxAttempts={operator.maxAttempts} />
+        <section>
+          <h2>Attempts that failed</h2>
+          <AttemptTimeline
+            items={detail.failedAttempts}
+            attempts={detail.attempts}
+            maxAttempts={operator.maxAttempts}
+          />
+        </section>
         <section>
           <h2>Events for crm</h2>
           <Table
