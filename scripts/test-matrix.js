@@ -71,7 +71,9 @@ if (process.argv.includes('--write')) {
   const kept = text.slice(from, to).split('\n').filter(isFigure)
   const partOf = (row) => cells.findIndex(({ part }) => row.startsWith(`| ${part} `))
   const all = new Map([...kept, ...rows].map((row) => [row.split('|')[1], row]))
-  const sorted = [...all.values()].sort((a, b) => partOf(a) - partOf(b))
+  const sorted = [...all.values()].sort(
+    (a, b) => partOf(a) - partOf(b) || a.localeCompare(b, 'en', { numeric: true }),
+  )
   const table = ['| version | tests | time |', '| --- | --- | --- |', ...sorted].join('\n')
   writeFileSync(file, `${text.slice(0, from)}${table}\n${text.slice(to)}`)
 }
