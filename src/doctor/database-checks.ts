@@ -9,12 +9,18 @@ import { openSession } from '../postgres/connect.js'
 import type { Database } from '../postgres/schema.js'
 import { explainUnavailable } from '../postgres/unavailable.js'
 import { AppError } from '../errors.js'
+import {
+  checkDeadLetters,
+  checkParkedEvents,
+  checkParkedMessages,
+  checkPausedQueues,
+  checkPoison,
+} from './checks/awaiting-operator.js'
 import { checkClocks } from './checks/clocks.js'
 import { checkGrants } from './checks/grants.js'
 import { checkJobs } from './checks/jobs.js'
 import { checkLockAddress } from './checks/lock-address.js'
 import { checkLocks } from './checks/locks.js'
-import { checkParkedMessages } from './checks/parked-messages.js'
 import { checkReferenceTables } from './checks/reference-tables.js'
 import { checkReplicationSlot } from './checks/replication-slot.js'
 import { checkSchema } from './checks/schema.js'
@@ -37,8 +43,12 @@ const others: readonly (readonly [string, DatabaseCheck])[] = [
   ['clocks', checkClocks],
   ['transactions', (trx) => checkTransactions(trx, ageLimits)],
   ['rows', checkUnreachableRows],
-  ['jobs', checkJobs],
+  ['poison rows', checkPoison],
+  ['parked events', checkParkedEvents],
   ['intake messages', checkParkedMessages],
+  ['jobs', checkJobs],
+  ['dead letters', checkDeadLetters],
+  ['queues', checkPausedQueues],
   ['replication slot', checkReplicationSlot],
 ]
 

@@ -168,7 +168,7 @@ describe('rows that no selection can reach', () => {
     await rival.query('lock table messenger.deal_chat_provisions in access exclusive mode')
     const findings = await examine()
     await rival.rollback()
-    expectOnly(findings, 'rows')
+    expectOnly(findings, 'rows', 'poison rows')
     expect(findings['rows']?.found).toContain('55P03')
   })
 })
@@ -181,7 +181,7 @@ describe('a durable job', () => {
          values ('${id}', 'q', 't', '1', 1), ('01J0000000000000000000000B', 'q', 't', '1', 1);
        insert into chokaq.jobs_dlq
            (id, queue, type, payload, priority, state, attempts, tags, created_at, reason, details)
-         values ('${id}', 'q', 't', '1', 1, 4, 1, '{}', now(), 'Timeout', 'x')`,
+         values ('${id}', 'q', 't', '1', 1, 5, 1, '{}', now(), 'Cancelled', 'x')`,
       'truncate chokaq.jobs_hot, chokaq.jobs_dlq',
     )
     expectOnly(findings, 'jobs')

@@ -19,8 +19,12 @@ export const databaseChecks = [
   'clocks',
   'transactions',
   'rows',
-  'jobs',
+  'poison rows',
+  'parked events',
   'intake messages',
+  'jobs',
+  'dead letters',
+  'queues',
   'replication slot',
 ] as const
 
@@ -47,10 +51,10 @@ export function useDoctor(database: () => TestDatabase) {
   }
 }
 
-/** The named check found something, and no other one did. */
-export function expectOnly(findings: Findings, check: string): void {
+/** The named checks found something, and no others did. */
+export function expectOnly(findings: Findings, ...checks: string[]): void {
   const troubled = Object.values(findings).filter(
     ({ status }) => status === 'failed' || status === 'warning',
   )
-  expect(troubled.map((finding) => finding.check)).toEqual([check])
+  expect(troubled.map((finding) => finding.check)).toEqual(checks)
 }
