@@ -1,20 +1,23 @@
 /**
- * From an event's commit to Kafka's acknowledgement, for what this process wrote, beside a bare
- * kafkajs send in the same run.
+ * From an event's commit to Kafka's acknowledgement, for what this process wrote, beside a bare kafkajs
+ * send of the same message after the same commit.
  */
 
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { sql } from 'kysely'
 import { relayParts } from '../dist/app.js'
 import { loadConfig } from '../dist/config/load-config.js'
 import { appendDealChatStatusChanged } from '../dist/outbox/append-event.js'
+import { selectDueEvents } from '../dist/outbox/due-events.js'
+import { toOutgoingMessage } from '../dist/outbox/outbox-message.js'
 import { OutboxRelay } from '../dist/outbox/relay.js'
 import { createMetrics } from '../dist/telemetry/metrics.js'
 import { interleave } from './frame/interleave.js'
 import { below } from './frame/report.js'
 import { unwrittenLog } from './frame/service-cycle.js'
 import { percentile, ratio } from './frame/statistics.js'
-import { connectProducer } from './relay/producers.js'
+import { connectProducer, forKafkajs } from './relay/producers.js'
 
 const bare = 'bare kafkajs send'
 const ours = 'this relay'
@@ -53,19 +56,39 @@ export const relayLatency = {
   },
 }
 
-/** One at a time, as the relay sends them: what Kafka and kafkajs alone cost. */
-async function bareSends({ topic, events }) {
+/** What Kafka and kafkajs alone cost, of a message in memory, between commits as the relay's are. */
+async function bareSends({ db, topic, events }) {
   const producer = await connectProducer(topic.brokers)
+  await commitEvent(db, topic)
+  const [row] = await selectDueEvents(db, { limit: 1, exceptTopics: [] })
+  const message = forKafkajs(toOutgoingMessage(row))
   const times = []
   for (let n = 0; n < events; n += 1) {
-    const key = randomUUID()
-    const value = `{"DealId":"${key}","ChatId":null,"Status":"Failed","OccurredAt":"2026-01-02T03:04:05.678Z"}`
+    await commitEvent(db, topic)
     const start = performance.now()
-    await producer.send({ topic: topic.name, acks: -1, messages: [{ key, value }] })
+    await producer.send({
+      topic: topic.name,
+      acks: -1,
+      messages: [{ ...message, key: randomUUID() }],
+    })
     times.push(performance.now() - start)
   }
   await producer.disconnect()
+  await sql`truncate messenger.outbox_events`.execute(db)
   return times
+}
+
+function commitEvent(db, topic) {
+  return db.transaction().execute((trx) =>
+    appendDealChatStatusChanged(trx, {
+      topic: topic.name,
+      dealId: randomUUID(),
+      chatId: null,
+      status: 'Failed',
+      correlationId: null,
+      traceparent: null,
+    }),
+  )
 }
 
 /** Each event committed, then the relay woken, as the job does; the next after its acknowledgement. */
@@ -90,16 +113,7 @@ async function relayed({ url, db, topic, events }) {
   const times = []
   for (let n = 0; n < events; n += 1) {
     const acknowledgement = new Promise((resolve) => (acknowledged = resolve))
-    await db.transaction().execute((trx) =>
-      appendDealChatStatusChanged(trx, {
-        topic: topic.name,
-        dealId: randomUUID(),
-        chatId: null,
-        status: 'Failed',
-        correlationId: null,
-        traceparent: null,
-      }),
-    )
+    await commitEvent(db, topic)
     const committed = performance.now()
     relay.wake()
     await acknowledgement

@@ -21,7 +21,8 @@ export async function connectProducer(brokers) {
   return producer
 }
 
-const forKafkajs = ({ key, value, headers, timestampMs }) => ({
+/** A message as this service sends it, in kafkajs's form. */
+export const forKafkajs = ({ key, value, headers, timestampMs }) => ({
   key,
   value,
   headers,

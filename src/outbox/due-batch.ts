@@ -41,9 +41,9 @@ export async function readDueBatch(
   const { db, batchSize, log } = context
   const readAt = context.now()
   const rows = await selectDueEvents(db, { limit: batchSize, exceptTopics, underWay })
-  if (rows.length > 0) {
-    const deals = [...new Set(rows.map((row) => row.aggregate_id))]
-    const superseded = await supersedeParked(db, deals)
+  const deals = new Set(rows.filter((row) => row.deal_has_parked).map((row) => row.aggregate_id))
+  if (deals.size > 0) {
+    const superseded = await supersedeParked(db, [...deals])
     if (superseded > 0) logOutbox(log, 'outbox superseded', { events: superseded })
   }
   const events = rows.map((row) => ({ row, message: readable(row) }))

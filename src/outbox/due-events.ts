@@ -12,6 +12,8 @@ const bytesAtMost = 16 * 1024 * 1024
 
 export interface DueEvent extends OutboxRow {
   readonly attempts: number
+  /** Its deal has parked ones, which this one may settle (`supersedeParked`). */
+  readonly deal_has_parked: boolean
 }
 
 /**
@@ -28,7 +30,12 @@ export interface DueEvent extends OutboxRow {
  *
  * Whether an older one waits is looked up in ix_outbox_waiting for each event read, whatever the
  * statistics say: `offset 0` keeps the planner from making a join of it, which a burst that nobody
- * has analyzed yet turned into five million page reads a poll.
+ * has analyzed yet turned into five million page reads a poll. So it is for parked ones, where there are
+ * any at all.
+ *
+ * The relay's session prepares it, and one plan then serves all polls, of an empty table and of a burst:
+ * hence the limit is part of the text, for of a limit that it doesn't know a plan takes a share of the
+ * table; and what is under way is looked up in a hash, which only a constant array would have by itself.
  *
  * It takes no row locks: the relay's advisory lock, held by this very session, makes it the only
  * publisher, and an open transaction would outlive a send to a frozen broker.
@@ -43,13 +50,19 @@ export async function selectDueEvents(
   },
 ): Promise<DueEvent[]> {
   const { limit, exceptTopics, underWay = [] } = options
+  const parked = sql`from messenger.outbox_events parked
+    where parked.parked_at is not null and parked.published_at is null
+      and parked.superseded_at is null and parked.skipped_at is null`
   const { rows } = await sql<Omit<DueEvent, 'occurred_at_ms'> & { occurred_at_ms: string | null }>`
     with due as (
     select
       e.id, e.seq as place, e.seq::text as seq, e.aggregate_type, e.aggregate_id, e.type, e.topic,
       e.contract_version, e.spec_version, e.correlation_id, e.traceparent, e.attempts,
-      case when octet_length(e.payload::text) <= ${maxMessageBytes} then e.payload::text end
+      case when octet_length(e.payload::text) <= ${sql.lit(maxMessageBytes)} then e.payload::text end
         as payload,
+      case when (select exists (select ${parked})) then exists (
+        select ${parked} and parked.aggregate_id = e.aggregate_id offset 0
+      ) else false end as deal_has_parked,
       to_char(tellable.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as occurred_at,
       floor(extract(epoch from tellable.at) * 1000)::bigint::text as occurred_at_ms
     from messenger.outbox_events e
@@ -61,7 +74,7 @@ export async function selectDueEvents(
       and e.skipped_at is null and e.parked_at is null
       and e.next_attempt_at <= statement_timestamp()
       and e.topic <> all (${exceptTopics}::text[])
-      and e.id <> all (${underWay}::uuid[])
+      and e.id not in (select unnest(${underWay}::uuid[]))
       and not exists (
         select from messenger.outbox_events older
         where older.aggregate_id = e.aggregate_id and older.topic = e.topic and older.seq < e.seq
@@ -72,15 +85,15 @@ export async function selectDueEvents(
         offset 0
       )
     order by e.seq
-    limit ${limit}
+    limit ${sql.lit(limit)}
     ),
     summed as (
       select due.*, sum(octet_length(payload)) over (order by place) as bytes from due
     )
     select id, seq, aggregate_type, aggregate_id, type, topic, contract_version, spec_version,
-      correlation_id, traceparent, attempts, payload, occurred_at, occurred_at_ms
+      correlation_id, traceparent, attempts, deal_has_parked, payload, occurred_at, occurred_at_ms
     from summed
-    where coalesce(bytes - octet_length(payload), 0) < ${bytesAtMost}
+    where coalesce(bytes - octet_length(payload), 0) < ${sql.lit(bytesAtMost)}
     order by place
   `.execute(db)
   return rows.map((row) => ({

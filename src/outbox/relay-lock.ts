@@ -39,6 +39,16 @@ function lockTtlMs(options: RelayLockOptions): number {
 const longestTtlMs = 2 ** 31 - 1
 
 /**
+ * Of the relay's own statements: whatever they put on record is found anew and done again where it is
+ * lost, so none waits for the disk. A server that crashes forgets the marks of its last half second, and
+ * these events go out twice, as at any crash between acknowledgement and mark.
+ *
+ * Its statements are prepared. One that was planned when the table was empty must not read all of it
+ * when it is full.
+ */
+const sessionSettings = { synchronous_commit: 'off', enable_seqscan: 'off' }
+
+/**
  * The turn, or who has it.
  *
  * @param stopping rejects when it aborts before the answer
@@ -54,6 +64,7 @@ export async function takeTurn(
       applicationName: options.applicationName,
       lock: lockKeys.relay,
       ttlMs: lockTtlMs(options),
+      settings: sessionSettings,
     },
     stopping,
   )

@@ -85,6 +85,8 @@ export interface Session {
   readonly announcedPid: number | null
   /** Aborted when the socket closes or errs, whoever closed it. */
   readonly lost: AbortSignal
+  /** From now on statements are prepared by name: for one that is known to be this client's own. */
+  prepareStatements(): void
   /** Ends the session; safe to call twice, or when it is lost already. */
   end(): Promise<void>
   /** From now on the signal that it was opened with no longer ends it. */
@@ -122,8 +124,9 @@ export async function openSession(
     drop()
     throw error
   }
+  let prepare = false
   const pool = {
-    connect: () => Promise.resolve(guardClient(client, false, () => undefined)),
+    connect: () => Promise.resolve(guardClient(client, prepare, () => undefined)),
     end: () => Promise.resolve(),
   }
   let ended: Promise<void> | undefined
@@ -131,6 +134,9 @@ export async function openSession(
     db: new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }),
     announcedPid: announcedPid(client),
     lost: lost.signal,
+    prepareStatements: () => {
+      prepare = true
+    },
     end: () => (ended ??= lost.signal.aborted ? Promise.resolve() : endWithin(client, goodbyeMs)),
     keep,
   }

@@ -39,11 +39,13 @@ export interface SessionLockOptions {
   /** Milliseconds without a statement after which the server ends the session. */
   readonly ttlMs: number
   readonly applicationName: string
+  /** PostgreSQL's own, by name, for what the holder does on this session. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface HeldLock {
   readonly held: true
-  /** Runs on the lock's own session: what it does is done by the holder or not at all. */
+  /** Runs on the lock's own session, prepared by name: what it does is done by the holder or not at all. */
   readonly db: Kysely<Database>
   /** Aborted when the session is lost, and the lock with it. */
   readonly lost: AbortSignal
@@ -73,9 +75,10 @@ export async function tryAcquireSessionLock(
   const session = await openSession(options.connectionString, options.applicationName, giveUp)
   try {
     await refusePooler(session)
-    await sql`select set_config('idle_session_timeout', ${String(options.ttlMs)}, false)`.execute(
-      session.db,
-    )
+    session.prepareStatements()
+    for (const [name, value] of settingsOf(options)) {
+      await sql`select set_config(${name}, ${value}, false)`.execute(session.db)
+    }
     const { namespace, key } = options.lock
     const { rows } = await sql<{ locked: boolean }>`
       select pg_try_advisory_lock(${namespace}::int, ${key}::int) as locked
@@ -123,6 +126,10 @@ export async function refuseSharedBackend(
   } finally {
     await first.end()
   }
+}
+
+function settingsOf({ ttlMs, settings }: SessionLockOptions): [name: string, value: string][] {
+  return Object.entries({ ...settings, idle_session_timeout: String(ttlMs) })
 }
 
 async function release(session: Session, lock: LockKey): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** How PostgreSQL runs a statement of the product, by its own count. */
 
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../../src/postgres/schema.js'
 import type { TestDatabase } from './test-database.js'
@@ -10,6 +10,10 @@ interface PlanNode {
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
   readonly Plans?: readonly PlanNode[]
+}
+
+interface Explained {
+  readonly 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }]
 }
 
 export interface StatementPlan {
@@ -34,10 +38,40 @@ export async function explain(
   await db.destroy()
   const [statement] = sent
   if (statement === undefined) throw new Error('no statement was sent')
-  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+  const [row] = await database.query<Explained>(
     `explain (analyze, buffers, format json) ${statement.sql}`,
     [...statement.parameters],
   )
+  return planOf(row)
+}
+
+/**
+ * Runs a statement that the session of `db` has prepared, by the plan that it keeps for all values.
+ *
+ * @param part of its text
+ * @param values as SQL
+ */
+export async function explainPrepared(
+  db: Kysely<Database>,
+  part: string,
+  values: readonly string[],
+): Promise<StatementPlan> {
+  const { rows: prepared } = await sql<{ name: string; kept: boolean }>`
+    select name, generic_plans > 0 as kept from pg_prepared_statements
+    where strpos(statement, ${part}) > 0
+  `.execute(db)
+  const [statement] = prepared
+  if (prepared.length !== 1 || statement?.kept !== true) {
+    throw new Error(`not one statement with a plan that is kept: ${JSON.stringify(prepared)}`)
+  }
+  const { rows } = await sql<Explained>`
+    explain (analyze, buffers, format json)
+    execute ${sql.raw(statement.name)} (${sql.raw(values.join())})
+  `.execute(db)
+  return planOf(rows[0])
+}
+
+function planOf(row: Explained | undefined): StatementPlan {
   const plan = row?.['QUERY PLAN'][0].Plan
   if (plan === undefined) throw new Error('no plan came back')
   return {

@@ -169,14 +169,14 @@ export function createTestKafkaPublisher(
 }
 
 /**
- * Whether the relay of a `serve` process has read a batch and not come back from its sending: the
- * last statement of its session is the one between the two.
+ * Whether the relay of a `serve` process, which polls ten times a second, has read what waits and not come
+ * back from its sending: after this look there was none for so long.
  */
 export async function isInSend(database: TestDatabase): Promise<boolean> {
   const sessions = await database.query(
     `select from pg_stat_activity where datname = current_database() and state = 'idle'
        and application_name = 'chat-provision-retry relay'
-       and query like '%superseded_at = clock_timestamp()%'`,
+       and query like '%with due as%' and query_start < clock_timestamp() - interval '2 s'`,
   )
   return sessions.length === 1
 }

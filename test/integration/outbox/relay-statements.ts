@@ -17,8 +17,13 @@ export function statementsOf(relay: TestRelay): string[] {
   return query.mock.calls.flatMap(([statement], index) => {
     const client = query.mock.contexts[index] as Connected
     const own = client.connectionParameters.application_name === relay.options.applicationName
-    return own ? [statement] : []
+    return own ? [textOf(statement)] : []
   })
+}
+
+/** A prepared one is given with its name. */
+function textOf(statement: string | pg.QueryConfig): string {
+  return typeof statement === 'string' ? statement : statement.text
 }
 
 export function forgetStatements(): void {
