@@ -24,7 +24,7 @@ export async function startJob(url, options = {}) {
     { database: true, kafka: false, http: false },
   )
   const job = createRetryJob(config, unwrittenLog(), createMetrics({ relay: 'off' }), ignore)
-  await job.prepare(new AbortController().signal)
+  await job.prepare(new globalThis.AbortController().signal)
   return job
 }
 

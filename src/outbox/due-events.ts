@@ -30,8 +30,8 @@ export interface DueEvent extends OutboxRow {
  *
  * Whether an older one waits is looked up in ix_outbox_waiting for each event read, whatever the
  * statistics say: `offset 0` keeps the planner from making a join of it, which a burst that nobody
- * has analyzed yet turned into five million page reads a poll. So it is for parked ones, where there are
- * any at all.
+ * has analyzed yet turned into five million page reads a poll, and a sum keeps the index of seq out of it.
+ * So it is for parked ones, where there are any at all.
  *
  * The relay's session prepares it, and one plan then serves all polls, of an empty table and of a burst:
  * hence the limit is part of the text, for of a limit that it doesn't know a plan takes a share of the
@@ -77,7 +77,7 @@ export async function selectDueEvents(
       and e.id not in (select unnest(${underWay}::uuid[]))
       and not exists (
         select from messenger.outbox_events older
-        where older.aggregate_id = e.aggregate_id and older.topic = e.topic and older.seq < e.seq
+        where older.aggregate_id = e.aggregate_id and older.topic = e.topic and older.seq + 0 < e.seq
           and coalesce(
             older.published_at, older.superseded_at, older.skipped_at, older.parked_at
           ) is null
@@ -120,7 +120,9 @@ export async function supersedeParked(
       and exists (
         select from messenger.outbox_events newer
         where newer.aggregate_id = parked.aggregate_id and newer.topic = parked.topic
-          and newer.seq > parked.seq
+          -- By the deal's index, whatever the statistics say: a sum keeps the one of seq out.
+          and newer.seq + 0 > parked.seq
+        offset 0
       )
   `.execute(db)
   return Number(result.numAffectedRows ?? 0n)

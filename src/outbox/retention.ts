@@ -29,7 +29,7 @@ export async function deleteSettledEvents(
       where coalesce(published_at, superseded_at, skipped_at)
         < statement_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'
       order by coalesce(published_at, superseded_at, skipped_at)
-      limit ${retentionBatchRows}
+      limit ${sql.lit(retentionBatchRows)}
       for update skip locked
     ))
   `.execute(db)
