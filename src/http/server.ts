@@ -8,7 +8,8 @@ import type { Logger } from '../telemetry/logger.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import { addApi, type ApiLimits } from './api/api.js'
 import type { ApiContext } from './api/context.js'
-import { addDeck } from './deck/deck.js'
+import { addDeck, isOfDeck } from './deck/deck.js'
+import { sendBareErrorPage } from './deck/pages/error.js'
 import { createFailureLog } from './failure-log.js'
 import { explainListenFailure } from './listen-failure.js'
 import { stalledLoops, type WatchedLoop } from './liveness.js'
@@ -101,11 +102,10 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     // The schemas say how long a parameter may be, and answer in words; Node's limit on a URL is the last.
     routerOptions: { maxParamLength: maxUrlLength },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket),
-    frameworkErrors: (error, _request, reply) =>
-      void sendProblem(
-        reply,
-        problem(error.statusCode ?? 400, error.message.slice(0, detailAtMost)),
-      ),
+    frameworkErrors: (error, request, reply) => {
+      const what = problem(error.statusCode ?? 400, error.message.slice(0, detailAtMost))
+      void (isOfDeck(request.url) ? sendBareErrorPage(reply, what) : sendProblem(reply, what))
+    },
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.remoteAddress !== undefined) {

@@ -8,7 +8,7 @@ import { AppError } from '../errors.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import { appendAudit, lineOfRequest, type AuditedAction, type AuditEntry } from './audit-trail.js'
-import { beginOf, close, isDoneBefore, type Begin } from './broken-off.js'
+import { beginOf, close, countChanged, isDoneBefore, type Begin } from './broken-off.js'
 import {
   describeTargets,
   type ActionResult,
@@ -53,7 +53,7 @@ export async function actOnProvisions(
   command: ProvisionCommand,
   action: ProvisionAction,
 ): Promise<ActionResult> {
-  const { targets, order, atMost } = command
+  const { targets, order, atMost, confirmed = Number.POSITIVE_INFINITY } = command
   if (atMost !== undefined) await refuseTooMany(context, targets, action, atMost)
   if (order === 'dry run') return preview(context, targets, action)
 
@@ -61,6 +61,10 @@ export async function actOnProvisions(
   const begin = await beginOf(context.db, entry)
   const meant = isMeant(targets, action.eligible, context.maxAttempts)
   const refused = await missingDeals(context.db, targets)
+  const changedBefore =
+    Number.isFinite(confirmed) && begin !== undefined
+      ? await countChanged(context.db, entry, begin)
+      : 0
   let affected = 0
   let skipped = 0
   let doneBefore = 0
@@ -70,6 +74,7 @@ export async function actOnProvisions(
   })
   for await (const { id, dealId } of readRows(context.db, meant)) {
     if (command.signal?.aborted === true) return result(true)
+    if (changedBefore + affected >= confirmed) break
     const end = await actOnRow(context, { id, meant, entry, begin, action }).catch(
       (error: unknown) => whyNotNow(error, affected),
     )

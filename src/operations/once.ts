@@ -30,6 +30,14 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
+/** What came of it; undefined where it was not carried out, or not to its end. */
+export async function outcomeOf(
+  db: Kysely<Database>,
+  scope: readonly string[],
+): Promise<unknown> {
+  return (await find(db, { id: digest(scope) }))?.kept?.outcome
+}
+
 export type Once<Outcome> =
   | { readonly isOther: false; readonly outcome: Outcome; readonly isRepeat: boolean }
   /** The id was sent before with other content; nothing was done. */
@@ -48,7 +56,7 @@ const leaseMs = 10_000
 export async function carryOutOnce<Outcome>(
   db: Kysely<Database>,
   request: OperatorRequest,
-  act: () => Promise<Outcome>,
+  act: (request: OperatorRequest) => Promise<Outcome>,
 ): Promise<Once<Outcome>> {
   const runner = randomUUID()
   for (;;) {
@@ -60,7 +68,7 @@ export async function carryOutOnce<Outcome>(
   }
   let outcome: Outcome
   try {
-    outcome = await act()
+    outcome = await act(request)
   } catch (error) {
     // Where this fails too, the lease lets go of it.
     await letGo(db, request, runner).catch(() => undefined)
@@ -94,7 +102,7 @@ interface Known<Outcome> {
 
 async function find<Outcome>(
   db: Kysely<Database>,
-  { id }: OperatorRequest,
+  { id }: Pick<OperatorRequest, 'id'>,
 ): Promise<Known<Outcome> | undefined> {
   const { rows } = await sql<Known<Outcome>>`
     select asked, outcome as kept from messenger.operator_requests where id = ${id}

@@ -26,6 +26,8 @@ export interface ProvisionCommand {
   readonly order: Order | 'dry run'
   /** More deals than this are refused as a whole; undefined: as many as there are. */
   readonly atMost?: number | undefined
+  /** Deals that somebody has confirmed: not more of them are changed, though more are meant by now. */
+  readonly confirmed?: number | undefined
   /** Ends the command after the deal that is under way. */
   readonly signal?: AbortSignal | undefined
   /** Told now and then how many deals were gone through. */

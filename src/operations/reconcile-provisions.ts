@@ -56,7 +56,7 @@ export async function reconcileProvisions(
   command: ReconcileCommand,
   onFinding: (finding: Finding) => void,
 ): Promise<ReconcileResult> {
-  const { targets, mend, signal } = command
+  const { targets, mend, signal, confirmed = Number.POSITIVE_INFINITY } = command
   const entry: AuditEntry | undefined =
     mend === undefined || mend === 'dry run'
       ? undefined
@@ -73,6 +73,7 @@ export async function reconcileProvisions(
   })
   for await (const facts of readDealFacts(context.db, context, meant)) {
     if (signal?.aborted === true) return result(true)
+    if (examined >= confirmed) break
     const mendOnce = entry && mender(context, facts, entry, correlationId, affected)
     const findings = await findingsOf(context, facts, mendOnce)
     for (const finding of findings) {

@@ -11,6 +11,7 @@ import {
   tokens,
   type ServedDeck,
 } from './deck-fixtures.js'
+import { cookieOf, formToken, post, session, type Sent } from './deck-forms.js'
 
 const database = useTestDatabase()
 const served: ServedDeck[] = []
@@ -21,39 +22,6 @@ async function serve(options: Readonly<Record<string, string>>): Promise<ServedD
   const deck = await serveDeck(database(), options)
   served.push(deck)
   return deck
-}
-
-interface Sent {
-  readonly cookie?: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** A form as a browser sends it. */
-function post(
-  url: string,
-  fields: Readonly<Record<string, string>>,
-  { cookie = '', headers = {} }: Sent = {},
-): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie, ...headers },
-    body: new URLSearchParams(fields),
-  })
-}
-
-function cookieOf(response: Response, name: string): string {
-  const set = response.headers.getSetCookie().find((text) => text.startsWith(`${name}=`))
-  return set?.split(';', 1)[0] ?? ''
-}
-
-async function session(deck: ServedDeck, token = adminToken): Promise<string> {
-  return cookieOf(await post(deck.url('/login'), { token, name: 'anna' }), 'deck_session')
-}
-
-async function formToken(deck: ServedDeck, path: string, cookie: string): Promise<string> {
-  const html = await (await fetch(deck.url(path), { headers: { cookie } })).text()
-  return /name="formToken" value="([^"]+)"/.exec(html)?.[1] ?? ''
 }
 
 describe('a form', () => {

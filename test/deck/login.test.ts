@@ -30,7 +30,7 @@ describeInBrowser('the login', () => {
     expect(page.url()).toBe(deck.url('/provisions?state=Failed'))
     expect(await page.getByText('anna').count()).toBe(1)
     const [cookie] = await page.context().cookies()
-    expect(cookie).toMatchObject({ name: 'deck_session', httpOnly: true, sameSite: 'Strict' })
+    expect(cookie).toMatchObject({ name: 'deck_session', httpOnly: true, sameSite: 'Lax' })
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.goto(deck.url('/runs'))
     expect(new URL(page.url()).pathname).toBe('/deck/login')

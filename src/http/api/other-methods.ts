@@ -13,9 +13,11 @@ declare module 'fastify' {
 export function collectMethods(app: ApiServer): () => void {
   const methodsOf = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ routePath, method }) => {
-    const methods = methodsOf.get(routePath) ?? new Set()
+    // The first page of all is told of twice, with its slash and without.
+    const path = routePath === '' ? '/' : routePath
+    const methods = methodsOf.get(path) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
-    methodsOf.set(routePath, methods)
+    methodsOf.set(path, methods)
   })
   return () => {
     for (const [url, methods] of [...methodsOf]) {

@@ -2,21 +2,35 @@
  * An action of The Deck, the one way for all of them: a page that says what will happen and asks why,
  * whose form carries it out, leaves a notice and leads back. Where it fails, the same page comes again
  * with what was wrong and what was typed. `pages/requeue.tsx` is the example.
+ *
+ * A form is carried out once, however often it is sent. Its id is in the page's address, so that who goes
+ * back, or reads the page anew, has the same form in front of them.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.js'
+import { carryOutOnce, outcomeOf, requestOf } from '../../operations/once.js'
 import { readOrder, type Order } from '../../operations/read-input.js'
 import { refuseWrite } from '../api/access.js'
 import { problemOfError } from '../problem-of-error.js'
 import type { DeckContext, DeckServer } from './context.js'
-import { formTokenField } from './form-token.js'
-import { leaveNotice, type Notice } from './notice.js'
+import { formLimitBytes } from './form-limit.js'
+import { formTokenField, isFormId, newFormId } from './form-token.js'
+import { leaveNotice, readNotice, type Notice } from './notice.js'
 import { sendErrorPage } from './pages/error.js'
 import { ActionForm, type ActionView } from './parts/action-form.js'
+import { SentBefore } from './parts/sent-before.js'
 import type { Section } from './sections.js'
 import { sendPage, visitorOf } from './send-page.js'
-import { inputFault, one, valuesOf, without, type Values } from './values.js'
+import {
+  inputFault,
+  one,
+  queryOf,
+  refuseRepeated,
+  valuesOf,
+  without,
+  type Values,
+} from './values.js'
 
 export interface Action<Subject> {
   /** Below /deck, in fastify's form. */
@@ -33,18 +47,39 @@ export interface Action<Subject> {
   readonly fields?: (values: Values) => JSX.Element
   /** The names of those fields: what else the form holds is carried along unseen. */
   readonly fieldNames?: readonly string[]
-  /** @throws AppError with what is wrong, told in the form */
-  readonly carryOut: (subject: Subject, order: Order, request: FastifyRequest) => Promise<Notice>
+  /** Those of them all that may be given more than once. */
+  readonly repeated?: readonly string[]
+  /**
+   * Not run twice for one form, but beside a try of it that has hung: rows are guarded by the order's
+   * `requestId`, a job by having it as its idempotency key.
+   *
+   * @param view what was confirmed
+   * @throws AppError with what is wrong, told in the form; `refuseStopped` where it was ended early
+   */
+  readonly carryOut: (
+    subject: Subject,
+    order: Order,
+    request: FastifyRequest,
+    view: ActionView,
+  ) => Promise<Notice>
   /** The page to go back to. */
   readonly back: (subject: Subject) => string
 }
 
-/** What every action's form asks. */
-const ownFields = ['reason', 'typed', formTokenField]
+/** What every action's form asks, or carries. */
+const ownFields = ['reason', 'typed', 'seen', 'form', formTokenField]
+
+/** Rows may wait for locks; what is left when it passes is done by sending the form again. */
+const timeoutMs = 60_000
+
+interface Again {
+  readonly status: number
+  readonly fault: string
+}
 
 export function addAction<Subject>(
   app: DeckServer,
-  { config, logFailure }: Pick<DeckContext, 'config' | 'logFailure'>,
+  { db, config, logFailure }: Pick<DeckContext, 'db' | 'config' | 'logFailure'>,
   action: Action<Subject>,
 ): void {
   const { path, section, title, effect, fields, fieldNames = [], carryOut, back } = action
@@ -52,24 +87,23 @@ export function addAction<Subject>(
   async function ask(
     request: FastifyRequest,
     reply: FastifyReply,
-    values: Values,
-    failure?: { readonly status: number; readonly fault: string },
+    { formId, values, again }: { formId: string; values: Values; again?: Again },
   ): Promise<FastifyReply> {
     const subject = action.read(values, request)
-    const view = await lookAt(subject, values, failure !== undefined)
+    const view = await lookAt(subject, values, again !== undefined)
     return sendPage(
       request,
       reply,
-      { status: failure?.status ?? 200, title, section },
+      { status: again?.status ?? 200, title, section },
       <ActionForm
-        {...{ title, effect, view }}
-        path={request.url.split('?', 1)[0] ?? ''}
+        {...{ title, effect, view, formId }}
+        path={pathOf(request)}
         visitor={visitorOf(request)}
         carried={without(values, [...ownFields, ...fieldNames])}
         reason={one(values, 'reason') ?? ''}
         typed={one(values, 'typed') ?? ''}
         fields={fields && (() => fields(values))}
-        fault={failure?.fault}
+        fault={again?.fault}
         back={back(subject)}
       />,
     )
@@ -88,31 +122,108 @@ export function addAction<Subject>(
   app.get(path, async (request, reply) => {
     const refusal = refuseWrite(visitorOf(request).caller, config.deck)
     if (refusal !== undefined) return sendErrorPage(request, reply, refusal)
-    return ask(request, reply, valuesOf(request.query))
+    const query = valuesOf(request.query)
+    // Whoever made the link must not have filled in the form: what confirms is typed here.
+    const values = without(query, [...ownFields, ...fieldNames])
+    const formId = one(query, 'form')
+    const at = (form: string) => `${pathOf(request)}${queryOf({ ...values, form })}`
+    if (!isFormId(formId)) return reply.redirect(at(newFormId()), 303)
+    const before = readNotice(await outcomeOf(db, requestIdOf(request, formId)))
+    if (before === undefined) return ask(request, reply, { formId, values })
+    return sendPage(
+      request,
+      reply,
+      { title, section },
+      <SentBefore
+        {...{ title }}
+        notice={before}
+        anew={at(newFormId())}
+        back={back(action.read(values, request))}
+      />,
+    )
   })
 
-  app.post(path, async (request, reply) => {
+  app.post(path, { bodyLimit: formLimitBytes, config: { timeoutMs } }, async (request, reply) => {
+    const { caller, forms } = visitorOf(request)
     const values = valuesOf(request.body)
+    refuseRepeated(values, action.repeated)
     const subject = action.read(values, request)
+    const formId = forms.read(one(values, formTokenField)) ?? newFormId()
+    const id = requestIdOf(request, formId)
+    let hasBegun = false
     try {
-      const by = visitorOf(request).caller.actor
-      const order = readOrder({ by, reason: one(values, 'reason') })
-      checkTyped(await action.view(subject, values), one(values, 'typed'))
-      leaveNotice(reply, await carryOut(subject, order, request))
+      const order = readOrder({ by: caller.actor, reason: one(values, 'reason') })
+      const asked = without(values, [formTokenField])
+      const once = await carryOutOnce(db, requestOf(id, asked), async ({ id: requestId }) => {
+        const view = await action.view(subject, values)
+        checkConfirmed(view, values)
+        hasBegun = true
+        return carryOut(subject, { ...order, requestId }, request, view)
+      })
+      if (once.isOther) {
+        const again = { status: 409, fault: sentWithOtherContent }
+        return await ask(request, reply, { formId: newFormId(), values, again })
+      }
+      leaveNotice(reply, once.isRepeat ? doneBefore(once.outcome) : once.outcome)
     } catch (error) {
-      const known = problemOfError(error)
-      const fault = inputFault(error) ?? known?.detail
-      if (known === undefined || fault === undefined) throw error
-      if (known.status >= 500) logFailure(request, error, known)
-      return ask(request, reply, values, { status: known.status, fault })
+      const again = tell(request, error, hasBegun)
+      return ask(request, reply, { formId, values, again })
     }
     return reply.redirect(back(subject), 303)
   })
+
+  /** What is said in the form, of every error: nothing that was typed is lost. */
+  function tell(request: FastifyRequest, error: unknown, hasBegun: boolean): Again {
+    const known = problemOfError(error)
+    if (known === undefined || known.status >= 500) logFailure(request, error, known)
+    const fault = inputFault(error)
+    if (known !== undefined && fault !== undefined) return { status: known.status, fault }
+    const why = known?.detail ?? 'This is a fault of the service; its log says more.'
+    if (known !== undefined && known.status < 500) return { status: known.status, fault: why }
+    return { status: known?.status ?? 500, fault: `${why} ${hasBegun ? begun : notBegun}` }
+  }
 }
 
-function checkTyped({ typed }: ActionView, given: string | undefined): void {
-  if (typed === undefined || typed === given) return
-  throw new AppError('INPUT_INVALID', `Type ${typed} to confirm. Nothing was done.`)
+const notBegun = 'Nothing was done. What you typed is kept: send it again.'
+const begun =
+  'What was done before that stays done. What you typed is kept: send it again, and nothing is done twice.'
+const sentWithOtherContent =
+  'This form was sent before, with other content, and that was done. Of this nothing was done: send it again if you mean it too.'
+
+function doneBefore({ text, ...notice }: Notice): Notice {
+  return { ...notice, text: `It was sent before, and was not done again. What came of it: ${text}` }
+}
+
+/** Where a form was sent, and which one it was. */
+function requestIdOf(request: FastifyRequest, formId: string): readonly string[] {
+  return ['deck', pathOf(request), formId]
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+/** What was shown is what is done: a number that has changed since is confirmed anew. */
+function checkConfirmed({ typed, isVoid }: ActionView, values: Values): void {
+  if (typed === undefined) return
+  const [given, seen] = [one(values, 'typed'), one(values, 'seen')]
+  const changed = seen !== undefined && seen !== typed
+  const since = changed ? `It was ${seen} when you looked, and is ${typed} by now. ` : ''
+  if (isVoid === true) {
+    throw new AppError('USAGE', `${since}There is nothing left to do. Nothing was done.`)
+  }
+  if (typed === given) return
+  throw new AppError('INPUT_INVALID', `${since}Type ${typed} to confirm. Nothing was done.`)
+}
+
+/**
+ * Of a result that was ended early: the same form, sent again, goes on from there.
+ *
+ * @throws AppError
+ */
+export function refuseStopped({ stopped }: { readonly stopped: boolean }): void {
+  if (!stopped) return
+  throw new AppError('DATABASE_UNAVAILABLE', 'It was ended before all was done.')
 }
 
 function UnknownPreview(): JSX.Element {

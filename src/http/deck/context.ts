@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../api/access.js'
 import type { FailureLog } from '../failure-log.js'
 import type { ApiContext } from '../api/context.js'
+import type { FormTokens } from './form-token.js'
 
 export interface DeckContext extends ApiContext {
   /** One line for each thing that is not in order. */
@@ -19,6 +20,6 @@ export interface Visitor {
   readonly canChange: boolean
   /** False where no tokens are set: then there is nothing to log in to, or out of. */
   readonly hasLogin: boolean
-  /** Proves that a form is of this session's own pages. */
-  readonly formToken: string
+  /** Prove that a form is of this session's own pages. */
+  readonly forms: FormTokens
 }

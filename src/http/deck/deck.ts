@@ -14,10 +14,13 @@ import formBody from '@fastify/formbody'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import type { ApiLimits } from '../api/api.js'
+import { collectMethods } from '../api/other-methods.js'
 import { addTimeLimit } from '../api/time-limit.js'
 import { problem, problemOfError } from '../problem-of-error.js'
+import type { Problem } from '../problem.js'
 import { addAssets } from './assets.js'
 import type { DeckContext } from './context.js'
+import { longestPayload } from './form-limit.js'
 import { addGate } from './gate.js'
 import { addAuditPage } from './pages/audit.js'
 import { addBulkActions } from './pages/bulk-actions.js'
@@ -35,12 +38,7 @@ import { addQueuesPage } from './pages/queues.js'
 import { addRequeue } from './pages/requeue.js'
 import { addRunsPage } from './pages/runs.js'
 import { addSettingsPage } from './pages/settings.js'
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  ...["script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
-  ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
-].join('; ')
+import { setPolicy } from './policy.js'
 
 /** As the API has by default: a page that reads anew once a second, in a few windows. */
 const usualReadsPerMinute = 1_200
@@ -53,15 +51,16 @@ export async function addDeck(
   await root.register(
     async (app) => {
       app.addHook('onRequest', async (_request, reply) => {
-        void reply.header('content-security-policy', contentSecurityPolicy)
-        // Without any referrer, browsers would not say where a form comes from.
-        void reply.header('referrer-policy', 'same-origin')
+        setPolicy(reply)
       })
+      // Forms alone: what else fastify reads by itself is no form of The Deck.
+      app.removeAllContentTypeParsers()
       await app.register(formBody)
       await app.register(rateLimit, { max: readsPerMinute, timeWindow: '1 minute' })
       addTimeLimit(app, (reply, late, request) => sendErrorPage(request, reply, late))
       addErrors(app, deck)
       addGate(app, deck)
+      const refuseOtherMethods = collectMethods(app)
       await addAssets(app)
       addLogin(app, deck)
       addOverviewPage(app, deck)
@@ -78,9 +77,28 @@ export async function addDeck(
       addRunsPage(app, deck)
       addAuditPage(app, deck)
       addSettingsPage(app, deck)
+      refuseOtherMethods()
     },
     { prefix: '/deck' },
   )
+}
+
+/** Whether a person at a browser reads the answer. */
+export function isOfDeck(url: string): boolean {
+  return /^\/deck(?:[/?]|$)/.test(url)
+}
+
+/** What a form can't be, in words for whoever filled it in. */
+function ofForm(error: unknown): Problem | undefined {
+  const { code } = error as { readonly code?: unknown }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return problem(415, 'Forms are sent as application/x-www-form-urlencoded. Nothing was done.')
+  }
+  if (code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return undefined
+  const detail =
+    'More was sent than a form here may hold, and nothing was done. Go back, where what you typed may ' +
+    `still be, and shorten it: a job's payload has at most ${longestPayload / 1024} KiB.`
+  return problem(413, detail)
 }
 
 function addErrors(app: FastifyInstance, { logFailure }: Pick<DeckContext, 'logFailure'>): void {
@@ -88,7 +106,7 @@ function addErrors(app: FastifyInstance, { logFailure }: Pick<DeckContext, 'logF
     sendErrorPage(request, reply, problem(404, 'There is no such page.')),
   )
   app.setErrorHandler((error, request, reply) => {
-    const known = problemOfError(error)
+    const known = ofForm(error) ?? problemOfError(error)
     if (known === undefined || known.status >= 500) logFailure(request, error, known)
     const detail = 'This is a fault of the service; its log says more.'
     return sendErrorPage(request, reply, known ?? { status: 500, title: 'Internal error', detail })

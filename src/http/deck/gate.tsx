@@ -10,9 +10,8 @@ import { sessionCookie } from '../session.js'
 import type { DeckContext, DeckServer, Visitor } from './context.js'
 import { cookieOptions } from './cookie-options.js'
 import {
+  createFormTokens,
   formTokenField,
-  formTokenOf,
-  isFormToken,
   isFromElsewhere,
   newVisitorSecret,
   visitorCookie,
@@ -22,7 +21,7 @@ import { sendErrorPage } from './pages/error.js'
 import { sendLogin } from './pages/login.js'
 import { sendResume } from './pages/resume.js'
 import { visitorIfAny } from './send-page.js'
-import { one, valuesOf, without } from './values.js'
+import { one, valuesOf } from './values.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,7 +41,7 @@ export function addGate(app: DeckServer, { config, sessions }: DeckContext): voi
       caller,
       canChange: refuseWrite(caller, tokens) === undefined,
       hasLogin: hasTokens(tokens),
-      formToken: formTokenOf(secretOf(request, reply, caller)),
+      forms: createFormTokens(secretOf(request, reply, caller)),
     }
     request.setDecorator('visitor', visitor)
   }
@@ -51,6 +50,11 @@ export function addGate(app: DeckServer, { config, sessions }: DeckContext): voi
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404 || request.routeOptions.config.isPublic === true) return undefined
     const { headers, cookies } = request
+    const { allow } = request.routeOptions.config
+    if (allow !== undefined) {
+      const detail = `${request.method} has no meaning here; allowed are ${allow}.`
+      return sendErrorPage(request, reply.header('allow', allow), problem(405, detail))
+    }
     if (isChange(request) && isFromElsewhere(headers)) {
       return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
     }
@@ -65,21 +69,17 @@ export function addGate(app: DeckServer, { config, sessions }: DeckContext): voi
     return isChange(request) ? undefined : reply.redirect(loginHref(request.url), 303)
   })
   app.addHook('preHandler', async (request, reply) => {
-    if (!isChange(request) || request.routeOptions.config.isPublic === true) return undefined
+    if (request.is404 || !isChange(request)) return undefined
+    if (request.routeOptions.config.isPublic === true) return undefined
     const visitor = visitorIfAny(request)
-    const carried = without(valuesOf(request.body), [formTokenField])
+    const carried = valuesOf(request.body)
     if (visitor === undefined) {
       const fault = 'Your session has ended. Log in again: what you have typed is kept.'
       return sendLogin(request, reply, { status: 401, next: request.url, carried, fault })
     }
-    const given = one(valuesOf(request.body), formTokenField)
-    if (isFormToken(given, visitor.formToken)) return undefined
-    return sendResume(request, reply, {
-      status: 403,
-      formToken: visitor.formToken,
-      next: request.url,
-      carried,
-    })
+    if (visitor.forms.read(one(carried, formTokenField)) !== undefined) return undefined
+    const { forms } = visitor
+    return sendResume(request, reply, { status: 403, forms, next: request.url, carried })
   })
 }
 

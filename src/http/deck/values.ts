@@ -1,6 +1,7 @@
 /** What a page's address or form holds: texts by name, each once or more often. */
 
 import { AppError, type ErrorCode } from '../../errors.js'
+import { quoted } from '../../operations/read-input.js'
 
 export type Values = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -24,6 +25,20 @@ export function one(values: Values, name: string): string | undefined {
 export function all(values: Values, name: string): readonly string[] {
   const value = values[name]
   return value === undefined ? [] : typeof value === 'string' ? [value] : value
+}
+
+/**
+ * A form is taken as a whole or not at all: of two reasons nobody knows which was meant.
+ *
+ * @param allowed names that may be given more than once
+ * @throws AppError INPUT_INVALID
+ */
+export function refuseRepeated(values: Values, allowed: readonly string[] = []): void {
+  const twice = Object.keys(values).find(
+    (name) => !allowed.includes(name) && all(values, name).length > 1,
+  )
+  if (twice === undefined) return
+  throw new AppError('INPUT_INVALID', `${quoted(twice)} is given more than once. Give it once.`)
 }
 
 export function without(values: Values, names: readonly string[]): Values {

@@ -34,6 +34,8 @@ export const provisionOrder = z
     filter: readBy(filter, readProvisionFilter).optional(),
     by: readBy(z.string(), (text) => readText('by', text)),
     reason: readBy(z.string(), (text) => readText('reason', text)),
+    /** As many deals as were confirmed; absent: as many as there are. */
+    atMost: z.int().min(1).optional(),
   })
   .refine(({ dealIds, filter: chosen }) => (dealIds === undefined) !== (chosen === undefined), {
     error: 'give dealIds or filter, one of the two',

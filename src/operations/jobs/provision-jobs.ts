@@ -71,12 +71,13 @@ async function act(
   const order = orderOf(job.payload, job)
   const expected = await count(targets)
   const onProgress = (deals: number): void => showProgress(job, deals, expected)
-  const result = await run({ targets, order, signal: job.signal, onProgress })
+  const confirmed = job.payload.atMost
+  const result = await run({ targets, order, confirmed, signal: job.signal, onProgress })
   if (result.stopped) job.signal.throwIfAborted()
   const { refused } = result
   const affected = await changedInAll({ job, context, action })
   const skipped = result.skipped - result.doneBefore
-  const summary = { affected, skipped, refused: refused.length }
+  const summary = { affected, skipped, refused: refused.length, ...leftOut(expected, confirmed) }
   job.log.info({ event: 'operation done', ...summary }, 'operation done')
   await job.saveCheckpoint({ ...summary, refusals: refused.slice(0, findingsKept) })
 }
@@ -88,11 +89,13 @@ async function reconcile(
   const targets = readTargets(job.payload)
   const order = orderOf(job.payload, job)
   const expected = await countReemit(context, targets)
+  const confirmed = job.payload.atMost
   const findings: { dealId: string; finding: string; outcome: string }[] = []
   const result = await reconcileProvisions(
     context,
     {
       targets,
+      confirmed,
       mend: job.payload.mend ? order : undefined,
       signal: job.signal,
       onProgress: (deals) => showProgress(job, deals, expected),
@@ -104,9 +107,15 @@ async function reconcile(
   if (result.stopped) job.signal.throwIfAborted()
   const { examined, found, refused } = result
   const affected = await changedInAll({ job, context, action: 'reconcile' })
-  const summary = { examined, found, affected, refused: refused.length }
+  const counts = { examined, found, affected, refused: refused.length }
+  const summary = { ...counts, ...leftOut(expected, confirmed) }
   job.log.info({ event: 'operation done', ...summary }, 'operation done')
   await job.saveCheckpoint({ ...summary, findings })
+}
+
+/** Deals that had come to be meant after somebody confirmed a number of them. */
+function leftOut(expected: number, confirmed: number | undefined): { readonly leftOut?: number } {
+  return confirmed !== undefined && expected > confirmed ? { leftOut: expected - confirmed } : {}
 }
 
 /** Deals, by all runs of the job: what it leaves says what became of the order, not of the last run. */

@@ -12,7 +12,7 @@ import { undoJob } from '../../../operations/jobs/undo-job.js'
 import { atOnceAtMost } from '../../api/bulk-targets.js'
 import { readOnly } from '../../api/read-only.js'
 import { abandoned } from '../../api/time-limit.js'
-import { addAction } from '../action.js'
+import { addAction, refuseStopped } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
 import { AuditTable } from '../parts/audit-table.js'
@@ -93,12 +93,17 @@ function addUndo(app: DeckServer, deck: DeckContext): void {
       })
       if (line.affected > atOnceAtMost) {
         const payload = { auditId, by: order.by, reason: order.reason }
-        const { id } = await jobs.queue.enqueue(undoJob, payload, { createdBy: order.by })
+        const { id } = await jobs.queue.enqueue(undoJob, payload, {
+          createdBy: order.by,
+          idempotencyKey: order.requestId,
+        })
         const link = { href: `/deck/jobs/${id}`, text: 'See the job' }
         return { tone: 'good', text: `A job takes ${ofThem(line.affected, 'row')} back.`, link }
       }
       const command = { auditId, order, signal: abandoned(request) }
-      const { affected, skipped, refused } = await undoChange(context, command)
+      const result = await undoChange(context, command)
+      refuseStopped(result)
+      const { affected, skipped, refused } = result
       const [first] = refused
       if (affected + skipped === 0 && first !== undefined) throw conflict(first.why)
       const left = first && ` ${ofThem(refused.length, 'row')} stayed: ${first.why}.`

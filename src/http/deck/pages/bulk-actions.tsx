@@ -85,11 +85,10 @@ export function addBulkActions(app: DeckServer, deck: DeckContext): void {
           isVoid: matched === 0,
         }
       },
-      carryOut: async ({ filter, targets }, order) => {
-        const matched = await count(operator, targets)
-        refuseTooMany(matched)
-        const payload = { filter, by: order.by, reason: order.reason, ...extra }
-        const options = { createdBy: order.by }
+      carryOut: async ({ filter }, order, _request, { typed }) => {
+        const matched = Number(typed)
+        const payload = { filter, by: order.by, reason: order.reason, atMost: matched, ...extra }
+        const options = { createdBy: order.by, idempotencyKey: order.requestId }
         const { id } = await jobs.queue.enqueue(`provision.${name}.v1`, payload, options)
         const link = { href: `/deck/jobs/${id}`, text: 'See the job' }
         return { tone: 'good', text: `A job goes through ${ofThem(matched, 'deal')}.`, link }

@@ -6,7 +6,7 @@ import { reconcileProvisions, type Finding } from '../../../operations/reconcile
 import { reemitProvisions } from '../../../operations/reemit-provisions.js'
 import { targetsOf } from '../../api/bulk-targets.js'
 import { abandoned } from '../../api/time-limit.js'
-import { addAction } from '../action.js'
+import { addAction, refuseStopped } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
 import { Id, ofThem } from '../parts/text.js'
@@ -38,6 +38,7 @@ function addReemit(app: DeckServer, deck: DeckContext): void {
     section: 'provisions',
     title: 'Tell crm again',
     effect: 'A new event says how each stands now. The deals themselves stay as they are.',
+    repeated: ['deal'],
     read: chosenOf,
     view: async (chosen) => {
       const order = 'dry run' as const
@@ -52,6 +53,7 @@ function addReemit(app: DeckServer, deck: DeckContext): void {
     carryOut: async (chosen, order, request) => {
       const signal = abandoned(request)
       const done = await reemitProvisions(operator, { targets: targets(chosen), order, signal })
+      refuseStopped(done)
       const [first] = done.refused
       if (done.affected === 0)
         throw new AppError('USAGE', `Nothing was done: ${first?.why ?? 'someone was quicker'}.`)
@@ -64,11 +66,16 @@ function addReemit(app: DeckServer, deck: DeckContext): void {
 }
 
 function addReconcile(app: DeckServer, deck: DeckContext): void {
-  async function reconcile(chosen: Chosen, mend?: Order): Promise<readonly Finding[]> {
+  async function reconcile(
+    chosen: Chosen,
+    mending: { readonly mend?: Order; readonly signal?: AbortSignal } = {},
+  ): Promise<readonly Finding[]> {
     const findings: Finding[] = []
-    await reconcileProvisions(deck.operator, { targets: targets(chosen), mend }, (finding) =>
+    const command = { targets: targets(chosen), ...mending }
+    const result = await reconcileProvisions(deck.operator, command, (finding) =>
       findings.push(finding),
     )
+    refuseStopped(result)
     return findings
   }
   addAction<Chosen>(app, deck, {
@@ -77,6 +84,7 @@ function addReconcile(app: DeckServer, deck: DeckContext): void {
     title: 'Mend',
     effect:
       'Deals are held against their chats and against what crm was told; what differs is mended.',
+    repeated: ['deal'],
     read: chosenOf,
     view: async (chosen) => {
       const findings = await reconcile(chosen)
@@ -85,8 +93,9 @@ function addReconcile(app: DeckServer, deck: DeckContext): void {
         isVoid: findings.length === 0,
       }
     },
-    carryOut: async (chosen, order) => {
-      const findings = await reconcile(chosen, order)
+    carryOut: async (chosen, order, request) => {
+      const signal = abandoned(request)
+      const findings = await reconcile(chosen, { mend: order, signal })
       const mended = findings.filter(({ outcome }) => outcome === 'mended').length
       const [left] = findings.filter(({ outcome }) => outcome !== 'mended')
       const rest = left && ` ${left.finding} stays: ${left.why ?? left.outcome}.`

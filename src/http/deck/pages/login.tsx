@@ -7,7 +7,8 @@ import { sessionCookie, sessionSeconds } from '../../session.js'
 import { readText } from '../../../operations/read-input.js'
 import { cookieOptions } from '../cookie-options.js'
 import type { DeckContext, DeckServer } from '../context.js'
-import { formTokenOf, isFromElsewhere } from '../form-token.js'
+import { formLimitBytes } from '../form-limit.js'
+import { createFormTokens, isFromElsewhere } from '../form-token.js'
 import { safeNext } from '../next-path.js'
 import { Fault, HiddenValues } from '../parts/form.js'
 import { sendPage } from '../send-page.js'
@@ -79,7 +80,11 @@ export function addLogin(app: DeckServer, { config, sessions }: DeckContext): vo
 
   app.post(
     '/login',
-    { config: { isPublic: true, rateLimit: { max: loginsPerMinute, timeWindow: '1 minute' } } },
+    {
+      // With all that a form held whose session has ended.
+      bodyLimit: formLimitBytes,
+      config: { isPublic: true, rateLimit: { max: loginsPerMinute, timeWindow: '1 minute' } },
+    },
     (request, reply) => {
       if (isFromElsewhere(request.headers)) {
         return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
@@ -102,7 +107,7 @@ export function addLogin(app: DeckServer, { config, sessions }: DeckContext): vo
         maxAge: sessionSeconds,
       })
       if (Object.keys(carried).length === 0) return reply.redirect(next, 303)
-      return sendResume(request, reply, { formToken: formTokenOf(session), next, carried })
+      return sendResume(request, reply, { forms: createFormTokens(session), next, carried })
     },
   )
 

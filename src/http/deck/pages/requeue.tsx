@@ -6,7 +6,7 @@ import { readUuids } from '../../../operations/read-input.js'
 import { requeueProvisions } from '../../../operations/requeue-provisions.js'
 import { abandoned } from '../../api/time-limit.js'
 import { targetsOf } from '../../api/bulk-targets.js'
-import { addAction } from '../action.js'
+import { addAction, refuseStopped } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
 import type { Notice } from '../notice.js'
@@ -27,6 +27,7 @@ export function addRequeue(app: DeckServer, deck: DeckContext): void {
     title: 'Re-enqueue',
     effect:
       'They get all their attempts again, from now. For those that are out of attempts, crm shows “creating” again.',
+    repeated: ['deal'],
     read: (values) => {
       const dealIds = readUuids('a deal id', all(values, 'deal'))
       if (dealIds.length === 0) {
@@ -48,6 +49,7 @@ export function addRequeue(app: DeckServer, deck: DeckContext): void {
       const targets = targetsOf({ dealIds: [...dealIds], dryRun: false })
       const signal = abandoned(request)
       const result = await requeueProvisions(operator, { targets, order, signal })
+      refuseStopped(result)
       const notice = noticeOf(result)
       if (result.affected === 0) throw new AppError('USAGE', notice.text)
       if (result.auditId === null) return notice

@@ -1,24 +1,29 @@
 /** A form that was sent from a session that had ended, or another: shown once more, to be sent again. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { formTokenField } from '../form-token.js'
+import { formIdIn, formTokenField, newFormId, type FormTokens } from '../form-token.js'
 import { HiddenValues } from '../parts/form.js'
 import { sendPage } from '../send-page.js'
-import { all, type Values } from '../values.js'
+import { all, one, without, type Values } from '../values.js'
 
 export interface ResumeView {
   readonly status?: number
-  readonly formToken: string
+  /** Of the session that there is now. */
+  readonly forms: FormTokens
   /** Where the form goes to. */
   readonly next: string
+  /** All that was sent. */
   readonly carried: Values
 }
 
 export async function sendResume(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, formToken, next, carried }: ResumeView,
+  { status = 200, forms, next, carried }: ResumeView,
 ): Promise<FastifyReply> {
+  // It stays the same form: should it have been carried out in that other session, it is not again.
+  const formId = formIdIn(one(carried, formTokenField)) ?? newFormId()
+  const typed = without(carried, [formTokenField])
   return sendPage(
     request,
     reply,
@@ -29,16 +34,16 @@ export async function sendResume(
       <dl class="facts">
         <dt>To</dt>
         <dd safe>{next}</dd>
-        {Object.keys(carried).map((name) => (
+        {Object.keys(typed).map((name) => (
           <>
             <dt safe>{name}</dt>
-            <dd safe>{all(carried, name).join(', ')}</dd>
+            <dd safe>{all(typed, name).join(', ')}</dd>
           </>
         ))}
       </dl>
       <form method="post" action={next}>
-        <input type="hidden" name={formTokenField} value={formToken} />
-        <HiddenValues values={carried} />
+        <input type="hidden" name={formTokenField} value={forms.issue(formId)} />
+        <HiddenValues values={typed} />
         <div class="buttons">
           <button class="primary">Send it now</button>
           <a href="/deck">Leave it</a>

@@ -3,10 +3,12 @@
 import { listRuns, type RunLine } from '../../../operations/list-runs.js'
 import { readOnly } from '../../api/read-only.js'
 import type { DeckContext, DeckServer } from '../context.js'
+import { Fault } from '../parts/form.js'
 import { Pager, rowsPerPage } from '../parts/pager.js'
 import { OutcomeBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Line, Nothing, spanText, Time } from '../parts/text.js'
+import { readPage } from '../read-page.js'
 import { sendPage } from '../send-page.js'
 import { one, valuesOf } from '../values.js'
 
@@ -36,7 +38,9 @@ export function addRunsPage(app: DeckServer, { db }: DeckContext): void {
   app.get('/runs', async (request, reply) => {
     const values = valuesOf(request.query)
     const cursor = one(values, 'cursor')
-    const page = await readOnly(db, (trx) => listRuns(trx, { limit: rowsPerPage, cursor }))
+    const { page, fault } = await readPage(() =>
+      readOnly(db, (trx) => listRuns(trx, { limit: rowsPerPage, cursor })),
+    )
     return sendPage(
       request,
       reply,
@@ -46,11 +50,16 @@ export function addRunsPage(app: DeckServer, { db }: DeckContext): void {
           <h1>Runs</h1>
           <Pager page={page} path="/deck/runs" values={{ cursor }} one="cycle" />
         </div>
+        <Fault text={fault} />
         <Table
           caption="Cycles, newest first"
           columns={columns}
           items={page.items}
-          empty="No cycle has run yet. One begins with the service, and then every polling interval."
+          empty={
+            fault === undefined
+              ? 'No cycle has run yet. One begins with the service, and then every polling interval.'
+              : 'Begin with the newest to see cycles.'
+          }
         />
       </>,
     )

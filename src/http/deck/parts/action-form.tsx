@@ -18,6 +18,7 @@ export interface ActionFormProps {
   readonly effect: string
   readonly view: ActionView
   readonly path: string
+  readonly formId: string
   readonly visitor: Visitor
   readonly carried: Values
   readonly reason: string
@@ -28,7 +29,8 @@ export interface ActionFormProps {
 }
 
 export function ActionForm(props: ActionFormProps): JSX.Element {
-  const { title, effect, view, path, visitor, carried, reason, typed, fields, fault, back } = props
+  const { title, effect, view, path, formId, visitor, carried, reason, typed, fields } = props
+  const { fault, back } = props
   return (
     <section class="action">
       <h1 safe>{title}</h1>
@@ -42,8 +44,8 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
         </div>
       ) : (
         <form method="post" action={path}>
-          <FormToken visitor={visitor} />
-          <HiddenValues values={carried} />
+          <FormToken {...{ visitor, formId }} />
+          <HiddenValues values={{ ...carried, seen: view.typed }} />
           {fields !== undefined && fields()}
           <ReasonField value={reason} />
           {view.typed !== undefined && <TypedField expected={view.typed} value={typed} />}

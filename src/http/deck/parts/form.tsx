@@ -2,11 +2,16 @@
 
 import { longestReason } from '../../../operations/read-input.js'
 import type { Visitor } from '../context.js'
-import { formTokenField } from '../form-token.js'
+import { formTokenField, newFormId } from '../form-token.js'
 import { all, type Values } from '../values.js'
 
-export function FormToken({ visitor }: { readonly visitor: Visitor }): JSX.Element {
-  return <input type="hidden" name={formTokenField} value={visitor.formToken} />
+/** @param props.formId of a form that is shown again; else it is a new one */
+export function FormToken(props: {
+  readonly visitor: Visitor
+  readonly formId?: string
+}): JSX.Element {
+  const { visitor, formId = newFormId() } = props
+  return <input type="hidden" name={formTokenField} value={visitor.forms.issue(formId)} />
 }
 
 /** @param prefix in front of each name */
