@@ -31,10 +31,7 @@ function digest(value: unknown): string {
 }
 
 /** What came of it; undefined where it was not carried out, or not to its end. */
-export async function outcomeOf(
-  db: Kysely<Database>,
-  scope: readonly string[],
-): Promise<unknown> {
+export async function outcomeOf(db: Kysely<Database>, scope: readonly string[]): Promise<unknown> {
   return (await find(db, { id: digest(scope) }))?.kept?.outcome
 }
 
