@@ -2,7 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import process from 'node:process'
 
@@ -10,16 +11,28 @@ const cliPath = fileURLToPath(new globalThis.URL('../../dist/cli.js', import.met
 /** Of /proc/PID/stat; 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100
 
-/** @returns once it listens: its address, what it has taken so far, and how to end it */
-export async function startServe(environment) {
-  const child = spawn(process.execPath, [cliPath, 'serve'], {
+const ignore = () => undefined
+
+/**
+ * @param preload a module that the process loads before the program; it may write lines to descriptor 3
+ * @param onLog gets the log as it comes
+ * @param onLine gets what the preloaded module writes, line by line
+ * @returns once it listens: its address, what it has taken so far, and how to end it
+ */
+export async function startServe(environment, { preload, onLog = ignore, onLine = ignore } = {}) {
+  const nodeOptions = preload === undefined ? [] : ['--import', preload]
+  const child = spawn(process.execPath, [...nodeOptions, cliPath, 'serve'], {
     env: { PATH: process.env.PATH, HTTP_PORT: '0', ...environment },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', preload === undefined ? 'ignore' : 'pipe'],
   })
   const exited = once(child, 'close')
-  const address = await listening(child)
+  if (preload !== undefined) createInterface({ input: child.stdio[3] }).on('line', onLine)
+  const address = await listening(child, onLog)
   return {
     address,
+    pid: child.pid,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    signal: (name) => child.kill(name),
     usage: () => usageOf(child.pid),
     /** @throws where it does not end well */
     async stop() {
@@ -31,11 +44,12 @@ export async function startServe(environment) {
 }
 
 /** Reads the log on for as long as it comes, for a full pipe would stop the process. */
-function listening(child) {
+function listening(child, onLog) {
   let text = ''
   let address
   return new Promise((resolve, reject) => {
     child.stderr.setEncoding('utf8').on('data', (part) => {
+      onLog(part)
       if (address !== undefined) return
       text += part
       address = /"address":"([^"]+)"/.exec(text)?.[1]
@@ -45,7 +59,7 @@ function listening(child) {
   })
 }
 
-/** Seconds of CPU, and megabytes resident, now and at the most. */
+/** Seconds of CPU, megabytes resident, now and at the most, and open file descriptors. */
 async function usageOf(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   // The name, in brackets, may hold spaces; the fields behind it don't.
@@ -56,5 +70,6 @@ async function usageOf(pid) {
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,
     rssMb: megabytes('VmRSS'),
     peakRssMb: megabytes('VmHWM'),
+    descriptors: (await readdir(`/proc/${pid}/fd`)).length,
   }
 }

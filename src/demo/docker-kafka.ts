@@ -7,7 +7,7 @@ import { startServerProcess } from './servers/server-process.js'
 
 const run = promisify(execFile)
 
-const image = 'apache/kafka:4.1.1'
+export const kafkaImage = 'apache/kafka:4.1.1'
 /** An engine answers in a blink; one that doesn't is taken for absent. */
 const answerTimeoutMs = 4_000
 /** Minutes on a slow line: then the next rung of the ladder is the quicker way. */
@@ -39,18 +39,20 @@ export async function getKafkaImage(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const has = await run('docker', ['image', 'inspect', image], { timeout: answerTimeoutMs }).then(
+  const has = await run('docker', ['image', 'inspect', kafkaImage], {
+    timeout: answerTimeoutMs,
+  }).then(
     () => true,
     () => false,
   )
   if (has) return
-  say(`Docker gets the image ${image}, once …`)
+  say(`Docker gets the image ${kafkaImage}, once …`)
   try {
-    await run('docker', ['pull', '--quiet', image], { timeout: pullTimeoutMs, signal })
+    await run('docker', ['pull', '--quiet', kafkaImage], { timeout: pullTimeoutMs, signal })
   } catch (cause) {
     const { killed, stderr } = cause as { killed?: true; stderr?: string }
     const why = killed === true ? `it took longer than ${pullTimeoutMs / 1000} s` : lastLine(stderr)
-    throw new Error(`the image ${image} is not here and can't be had: ${why}`, { cause })
+    throw new Error(`the image ${kafkaImage} is not here and can't be had: ${why}`, { cause })
   }
 }
 
@@ -73,7 +75,7 @@ export async function runKafkaContainer(port: number): Promise<DockerKafka> {
     args: [
       ...['run', '--rm', '--name', name, '--publish', `127.0.0.1:${port}:9092`],
       ...settings,
-      image,
+      kafkaImage,
     ],
     orphanSignal: 'TERM',
   })
@@ -90,7 +92,7 @@ export async function runKafkaContainer(port: number): Promise<DockerKafka> {
 }
 
 /** One KRaft node; without these the image's defaults would have it tell clients its own name. */
-function brokerSettings(port: number): Record<string, string> {
+export function brokerSettings(port: number): Record<string, string> {
   return {
     KAFKA_NODE_ID: '1',
     KAFKA_PROCESS_ROLES: 'broker,controller',

@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startLocalKafka, type LocalKafka } from '../../src/demo/servers/local-kafka.js'
-import type { KafkaNode } from '../../src/demo/servers/kafka-node.js'
+import { startTestKafka, type TestKafka, type TestServerProcess } from '../support/servers.js'
 import {
   appendEvent,
   createTestKafkaPublisher,
@@ -26,14 +25,14 @@ const fewStatements = 60
 const database = useTestDatabase()
 
 describeWithKafka('the relay', () => {
-  let kafka: LocalKafka
+  let kafka: TestKafka
   beforeAll(async () => {
-    kafka = await startLocalKafka()
+    kafka = await startTestKafka()
   })
   afterAll(() => kafka.stop())
 
   test('O5: bears a broker that is away for two minutes', async () => {
-    const node = kafka.nodes[0] as KafkaNode
+    const node = kafka.nodes[0] as TestServerProcess
     const topic = await createTopic({ brokers: kafka.brokers, partitions: 3 })
     const publisher = createTestKafkaPublisher(kafka.brokers, { sendTimeoutMs: 15_000 })
     const relay = createTestRelay(database(), { topic, publisher, sendTimeoutMs: 15_000 })

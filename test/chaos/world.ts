@@ -2,10 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { installChatFaults } from '../../src/demo/chat-faults.js'
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/demo/servers/embedded-postgres.js'
+import { startTestPostgres, type TestPostgres } from '../support/servers.js'
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { Database } from '../../src/postgres/schema.js'
@@ -23,7 +20,7 @@ import { createTopic, kafkaBrokers, readTopic, type TopicMessage } from '../supp
 export const maxAttempts = 20
 
 export class World {
-  readonly postgres: EmbeddedPostgres
+  readonly postgres: TestPostgres
   readonly adminUrl: string
   readonly admin: Kysely<Database>
   readonly topic: string
@@ -32,7 +29,7 @@ export class World {
   readonly #environment: Record<string, string>
 
   private constructor(
-    postgres: EmbeddedPostgres,
+    postgres: TestPostgres,
     adminUrl: string,
     topic: string,
     environment: Record<string, string>,
@@ -45,7 +42,7 @@ export class World {
   }
 
   static async create(instances: number): Promise<World> {
-    const postgres = await startEmbeddedPostgres()
+    const postgres = await startTestPostgres()
     const template = await makeTemplate(postgres.url)
     const name = `chaos_${randomBytes(4).toString('hex')}`
     const server = connectAdmin(postgres.url)

@@ -8,10 +8,7 @@ import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/demo/servers/embedded-postgres.js'
+import { startTestPostgres, type TestPostgres } from '../support/servers.js'
 import { examineAll } from '../../src/doctor/examination.js'
 import type { Finding } from '../../src/doctor/finding.js'
 import { migrateUp } from '../../src/postgres/migrator.js'
@@ -24,12 +21,12 @@ import { waitFor } from '../support/wait-for.js'
 
 const slot = 'pin_messenger_outbox'
 
-let server: EmbeddedPostgres
+let server: TestPostgres
 let admin: Kysely<Database>
 beforeAll(async () => {
   const settings = ['wal_level=logical', 'max_slot_wal_keep_size=1MB', 'max_wal_size=32MB']
   const flags = [...settings, 'fsync=off'].flatMap((setting) => ['-c', setting])
-  server = await startEmbeddedPostgres({ postgresFlags: flags })
+  server = await startTestPostgres({ postgresFlags: flags })
   admin = connectAdmin(server.url)
   await migrateUp(admin, ['service', 'reference'])
 })

@@ -3,23 +3,20 @@
 import pg from 'pg'
 import { sql, type Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/demo/servers/embedded-postgres.js'
+import { startTestPostgres, type TestPostgres } from '../support/servers.js'
 import { checkTransactions } from '../../src/doctor/checks/transactions.js'
 import type { Verdict } from '../../src/doctor/finding.js'
 import { createDatabase } from '../../src/postgres/connect.js'
 import type { Database } from '../../src/postgres/schema.js'
 import { databaseUrl, makeTemplate, workerLogin } from '../support/database-template.js'
 
-let postgres: EmbeddedPostgres
+let postgres: TestPostgres
 let adminUrl: string
 let admin: pg.Client
 let worker: Kysely<Database>
 
 beforeAll(async () => {
-  postgres = await startEmbeddedPostgres({
+  postgres = await startTestPostgres({
     postgresFlags: ['-c', 'wal_level=logical', '-c', 'max_prepared_transactions=5'],
   })
   const template = await makeTemplate(postgres.url)

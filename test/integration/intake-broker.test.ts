@@ -1,7 +1,7 @@
 /** The intake while its broker is away, silent, restarted or cut off in the middle. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { startLocalKafka, type LocalKafka } from '../../src/demo/servers/local-kafka.js'
+import { startTestKafka, type TestKafka } from '../support/servers.js'
 import { createTopic, describeWithKafka } from '../support/kafka.js'
 import { Rival, untilBlocked } from '../support/rival.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js'
@@ -17,12 +17,12 @@ const database = useTestDatabase()
 const bench = useIntakeBench(database)
 
 describeWithKafka('the intake and its broker', () => {
-  let kafka: LocalKafka
+  let kafka: TestKafka
   let proxy: TcpProxy
   let topic: string
 
   beforeAll(async () => {
-    kafka = await startLocalKafka({
+    kafka = await startTestKafka({
       advertise: async (port) => (proxy = await startTcpProxy({ target: port })).port,
     })
   })

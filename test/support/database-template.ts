@@ -14,8 +14,6 @@ export interface TestServer {
   /** Superuser, database postgres. */
   readonly adminUrl: string
   readonly port: number
-  /** Of the postmaster. */
-  readonly pid: number
   readonly template: string
 }
 

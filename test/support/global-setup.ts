@@ -4,9 +4,9 @@
  */
 
 import type { TestProject } from 'vitest/node'
-import { startEmbeddedPostgres } from '../../src/demo/servers/embedded-postgres.js'
 import { makeTemplate, type TestServer } from './database-template.js'
 import { endKeptServer, stopOrKeep } from './kept-server.js'
+import { startTestPostgres } from './servers.js'
 import { offerKafka, type KafkaOffer } from './shared-kafka.js'
 
 declare module 'vitest' {
@@ -23,14 +23,13 @@ const roomFlags = ['-c', 'max_connections=300']
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await endKeptServer()
-  const postgres = await startEmbeddedPostgres({ postgresFlags: [...fastFlags, ...roomFlags] })
+  const postgres = await startTestPostgres({ postgresFlags: [...fastFlags, ...roomFlags] })
   try {
     const kafka = await offerKafka()
     project.provide('kafka', kafka.offer)
     project.provide('postgres', {
       adminUrl: postgres.url,
       port: postgres.port,
-      pid: postgres.pid,
       template: await makeTemplate(postgres.url),
     })
     return async () => {

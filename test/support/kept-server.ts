@@ -7,7 +7,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { EmbeddedPostgres } from '../../src/demo/servers/embedded-postgres.js'
+import { EmbeddedPostgres } from '../../src/demo/servers/embedded-postgres.js'
+import type { TestPostgres } from './servers.js'
 
 const cacheFolder = new URL('../../.cache/', import.meta.url)
 const noteFile = new URL('kept-postgres.json', cacheFolder)
@@ -17,9 +18,10 @@ interface Note {
   readonly folder: string
 }
 
-/** Stops the server, or leaves it running where failed tests have kept a database on it. */
-export async function stopOrKeep(postgres: EmbeddedPostgres): Promise<void> {
-  if (process.env['CI'] !== undefined || !(await hasKeptDatabases(postgres.url))) {
+/** Stops the server, or leaves an embedded one running where failed tests have kept a database on it. */
+export async function stopOrKeep(postgres: TestPostgres): Promise<void> {
+  const mayStay = postgres instanceof EmbeddedPostgres && process.env['CI'] === undefined
+  if (!mayStay || !(await hasKeptDatabases(postgres.url))) {
     await postgres.stop()
     return
   }

@@ -7,8 +7,7 @@
 
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { fetchKafkaJars } from '../../src/demo/servers/kafka-jars.js'
-import { findLocalKafkaTools, startLocalKafka } from '../../src/demo/servers/local-kafka.js'
+import { startTestKafka, whyNoKafka } from './servers.js'
 
 /** Provided by the global setup. */
 export type KafkaOffer =
@@ -24,13 +23,13 @@ export interface KafkaOnDemand {
 export type KafkaAnswer = { readonly brokers: string[] } | { readonly error: string }
 
 export async function offerKafka(): Promise<KafkaOnDemand> {
-  const reason = await whyNot()
+  const reason = await whyNoKafka()
   if (reason !== undefined) {
     return { offer: { available: false, reason }, stop: () => Promise.resolve() }
   }
-  let started: ReturnType<typeof startLocalKafka> | undefined
+  let started: ReturnType<typeof startTestKafka> | undefined
   const answer = async (): Promise<KafkaAnswer> => {
-    started ??= startLocalKafka()
+    started ??= startTestKafka()
     try {
       return { brokers: (await started).brokers }
     } catch (error) {
@@ -52,17 +51,5 @@ export async function offerKafka(): Promise<KafkaOnDemand> {
       const kafka = await started?.catch(() => undefined)
       await kafka?.stop()
     },
-  }
-}
-
-/** Fetches the jars as well, once per machine: a test's own time limit is too short for that. */
-async function whyNot(): Promise<string | undefined> {
-  const tools = await findLocalKafkaTools()
-  if (!tools.available) return tools.reason
-  try {
-    await fetchKafkaJars((line) => process.stderr.write(`${line}\n`))
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
   }
 }

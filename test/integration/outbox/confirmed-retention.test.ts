@@ -3,10 +3,7 @@
 import type { Kysely } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../../src/demo/servers/embedded-postgres.js'
+import { startTestPostgres, type TestPostgres } from '../../support/servers.js'
 import { createConfirmedRetention } from '../../../src/outbox/confirmed-retention.js'
 import { retentionBatchRows } from '../../../src/outbox/retention.js'
 import { createDatabase } from '../../../src/postgres/connect.js'
@@ -20,7 +17,7 @@ import { keptLog } from './relay-fixtures.js'
 const slot = 'pin_messenger_outbox'
 const sevenDaysMs = 7 * 86_400_000
 
-let postgres: EmbeddedPostgres
+let postgres: TestPostgres
 let adminUrl: string
 let workerUrl: string
 let worker: Kysely<Database>
@@ -31,7 +28,7 @@ let prune: () => Promise<void>
 
 beforeAll(async () => {
   // A limit small enough to lose a slot in a test: a WAL segment is 16 MB.
-  postgres = await startEmbeddedPostgres({
+  postgres = await startTestPostgres({
     postgresFlags: ['-c', 'wal_level=logical', '-c', 'max_slot_wal_keep_size=16MB'],
   })
   const template = await makeTemplate(postgres.url)

@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startLocalKafka, type LocalKafka } from '../../../src/demo/servers/local-kafka.js'
-import type { KafkaNode } from '../../../src/demo/servers/kafka-node.js'
+import { startTestKafka, type TestKafka, type TestServerProcess } from '../../support/servers.js'
 import { createTopic, describeWithKafka, readTopic } from '../../support/kafka.js'
 import { createKafkaProducer } from '../../../src/outbox/kafka-producer.js'
 import type { PublishOutcome } from '../../../src/outbox/publisher.js'
@@ -28,16 +27,16 @@ const recovery = { timeoutMs: 30_000 }
 const database = useTestDatabase()
 
 describeWithKafka('the relay, when Kafka', () => {
-  let kafka: LocalKafka
-  let node: KafkaNode
+  let kafka: TestKafka
+  let node: TestServerProcess
   let proxy: TcpProxy
   let topic: string
 
   beforeAll(async () => {
-    kafka = await startLocalKafka({
+    kafka = await startTestKafka({
       advertise: async (port) => (proxy = await startTcpProxy({ target: port })).port,
     })
-    node = kafka.nodes[0] as KafkaNode
+    node = kafka.nodes[0] as TestServerProcess
   })
   afterAll(async () => {
     await kafka.stop()
@@ -180,7 +179,7 @@ describeWithKafka('the relay, when Kafka', () => {
     const producer = createKafkaProducer(
       {
         kafka: { ...plainKafka, brokers: kafka.brokers },
-        sendTimeoutMs: 300,
+        sendTimeoutMs: 1_000,
         log: silentLog,
       },
       topic,

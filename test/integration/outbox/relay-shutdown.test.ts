@@ -1,8 +1,7 @@
 /** O6: the whole process ends in time, whatever has become of its broker. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { KafkaNode } from '../../../src/demo/servers/kafka-node.js'
-import { startLocalKafka, type LocalKafka } from '../../../src/demo/servers/local-kafka.js'
+import { startTestKafka, type TestKafka, type TestServerProcess } from '../../support/servers.js'
 import { startCli, type RunningCli } from '../../support/cli.js'
 import { createTopic, describeWithKafka } from '../../support/kafka.js'
 import { useTestDatabase } from '../../support/test-database.js'
@@ -13,14 +12,14 @@ const database = useTestDatabase()
 const shutdownGraceMs = 10_000
 
 describeWithKafka('serve ends within its grace period', () => {
-  let kafka: LocalKafka
-  let node: KafkaNode
+  let kafka: TestKafka
+  let node: TestServerProcess
   let topic: string
   let cli: RunningCli
 
   beforeAll(async () => {
-    kafka = await startLocalKafka()
-    node = kafka.nodes[0] as KafkaNode
+    kafka = await startTestKafka()
+    node = kafka.nodes[0] as TestServerProcess
   })
   afterAll(() => kafka.stop())
   beforeEach(async () => {
