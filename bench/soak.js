@@ -22,6 +22,7 @@ import { startLoad } from './soak/load.js'
 import { findLosses, settle } from './soak/losses.js'
 import { startOnlookers } from './soak/onlookers.js'
 import { startSampling } from './soak/samples.js'
+import { writePage } from './soak/page.js'
 import { judge } from './soak/verdict.js'
 import { startWorld } from './soak/world.js'
 
@@ -29,6 +30,7 @@ const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
     again: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 })
 const minutes = Number(options.minutes)
@@ -47,6 +49,7 @@ if (!options.again) await writeFile(measuredFile, JSON.stringify(await soak(minu
 const measured = JSON.parse(await readFile(measuredFile, 'utf8'))
 const { tables, goals } = judge(measured)
 await writeFile(join(folder, 'soak.svg'), drawSoak(measured))
+if (options.write) await writePage(measured, { tables, goals })
 for (const { title, rows } of tables) process.stdout.write(`${table(title, rows)}\n`)
 for (const fault of measured.losses.faults.slice(0, 20)) process.stdout.write(`${fault}\n`)
 for (const { goal, figure, met } of goals) {

@@ -5,7 +5,7 @@ import { line } from 'd3-shape'
 
 const width = 960
 const panelHeight = 130
-const margin = { left: 56, right: 150, top: 34, gap: 30 }
+const margin = { left: 56, right: 170, top: 26, gap: 30 }
 
 const panels = [
   {
@@ -52,32 +52,30 @@ export function drawSoak({ seconds, samples, minutes, inflicted }) {
     samples: samples.map((sample) => ({ ...sample, x: x(sample.at / 60) })),
     minutes: minutes.map((minute) => ({ ...minute, x: x(minute.minute - 0.5) })),
   }
-  const height = margin.top + panels.length * (panelHeight + margin.gap)
-  const bottom = height - margin.gap
+  const bottom = margin.top + panels.length * (panelHeight + margin.gap) - margin.gap
+  const height = bottom + 60
+  const kinds = [...new Set(inflicted.map(({ name }) => name))]
   const bars = inflicted.map(({ name, from, to }) => {
-    const [left, right] = [x(from / 60), x(to / 60)]
+    const [left, right] = [x(from / 60), x(Math.min(seconds, to) / 60)]
     return (
-      `<rect class="fault" x="${n(left)}" y="${margin.top}" width="${n(Math.max(1.5, right - left))}" ` +
-      `height="${n(bottom - margin.top)}"><title>${name}</title></rect>`
+      `<rect class="fault" x="${n(left)}" y="${margin.top}" width="${n(Math.max(2, right - left))}" ` +
+      `height="${n(bottom - margin.top)}"/>` +
+      `<text class="note" x="${n(left)}" y="${margin.top - 6}">${kinds.indexOf(name) + 1}</text>`
     )
   })
-  const labels = inflicted.map(
-    ({ name, from }, order) =>
-      `<text class="note" x="${n(x(from / 60))}" y="${order % 2 === 0 ? 12 : 25}">${name}</text>`,
-  )
   const ticks = x
     .ticks(Math.min(12, Math.ceil(seconds / 60)))
     .map(
       (tick) =>
-        `<text class="note" text-anchor="middle" x="${n(x(tick))}" y="${height - 12}">${tick} min</text>`,
+        `<text class="note" text-anchor="middle" x="${n(x(tick))}" y="${bottom + 16}">${tick} min</text>`,
     )
+  const legend = kinds.map((name, order) => `${order + 1} ${name}`).join(' · ')
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" ` +
       `aria-label="Memory, handles and latency of serve during the soak">`,
     `<style>${style}</style>`,
     `<rect class="paper" width="${width}" height="${height}"/>`,
     ...bars,
-    ...labels,
     ...panels.flatMap((panel, order) =>
       drawPanel(
         panel,
@@ -86,6 +84,7 @@ export function drawSoak({ seconds, samples, minutes, inflicted }) {
       ),
     ),
     ...ticks,
+    `<text class="note" x="${margin.left}" y="${bottom + 42}">faults: ${legend}</text>`,
     '</svg>',
     '',
   ].join('\n')
