@@ -39,7 +39,35 @@ function clock(time) {
 }
 
 function tellStale() {
+  if (mark.dataset.state === 'ended') return
   tell('stale', `stale since ${clock(seenAt)} UTC`)
+}
+
+/** In another tab, for whoever has typed something here; this page goes on by itself afterwards. */
+function tellEnded() {
+  if (mark.dataset.state === 'ended') return
+  const next = location.pathname + location.search
+  const link = document.createElement('a')
+  link.href = `/deck/login?${new URLSearchParams({ next })}`
+  link.target = '_blank'
+  link.textContent = 'log in again'
+  mark.dataset.state = 'ended'
+  mark.replaceChildren('session ended: ', link)
+}
+
+/** The login is what a page leads to whose session has ended. */
+function hasEnded(response) {
+  return response.redirected && new URL(response.url).pathname === '/deck/login'
+}
+
+/** Asked while the page must stay as it is, or the stream is refused without saying why. */
+async function seeWhetherEnded() {
+  try {
+    if (hasEnded(await fetch(location.href, { method: 'HEAD' }))) tellEnded()
+    else if (mark.dataset.state === 'ended') tell('waiting', 'logged in again')
+  } catch {
+    tellStale()
+  }
 }
 
 /** Somebody is at work on this page, and it must not change under their hands. */
@@ -49,16 +77,27 @@ function whyWait() {
     if (active.matches('textarea, select, input:not([type=checkbox])')) return 'while you type'
     if (active.closest('tbody') !== null) return 'while you are in the list'
   }
-  for (const field of main.querySelectorAll('input[type=text], textarea')) {
-    if (field.value !== field.defaultValue) return 'while a field is changed'
-  }
   if (main.querySelector('tbody input:checked') !== null) return 'while rows are chosen'
+  for (const field of main.querySelectorAll('input, textarea, select')) {
+    if (isChanged(field)) return 'while a field is changed'
+  }
   if (main.querySelector('dialog[open]') !== null) return 'while a question is open'
   const marked = document.getSelection()
-  if (marked !== null && !marked.isCollapsed && main.contains(marked.anchorNode)) {
+  if (marked !== null && !marked.isCollapsed && marked.containsNode(main, true)) {
     return 'while text is marked'
   }
   return undefined
+}
+
+/** By somebody here, or by the browser, which has brought back what was in it. */
+function isChanged(field) {
+  if (field.matches('[type=checkbox], [type=radio]')) return field.checked !== field.defaultChecked
+  if (!field.matches('select')) return field.type !== 'hidden' && field.value !== field.defaultValue
+  const options = [...field.options]
+  const byDefault = options.some(({ defaultSelected }) => defaultSelected)
+  // Of one that chooses a single option the browser has taken the first where none is marked.
+  if (!byDefault && !field.multiple) return field.selectedIndex > 0
+  return options.some(({ selected, defaultSelected }) => selected !== defaultSelected)
 }
 
 function lookSoon(afterMs = gatherMs) {
@@ -74,7 +113,8 @@ async function look() {
   }
   const reason = whyWait()
   if (reason !== undefined) {
-    tell('waiting', `waits ${reason}`)
+    // With a live stream the session is there; without one it may be that which has ended.
+    if (isOpen) tell('waiting', `waits ${reason}`)
     lookSoon(1_000)
     return
   }
@@ -84,6 +124,7 @@ async function look() {
     await readAnew()
     seenAt = new Date()
     if (isOpen) tell('live', 'live')
+    else if (mark.dataset.state === 'ended') reopen()
   } catch {
     tellStale()
     nextMs = reopenMs
@@ -96,7 +137,8 @@ async function look() {
 
 async function readAnew() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-  // A session that has ended leads to the login: what is on the page stays there to be read.
+  // What is on the page stays there to be read.
+  if (hasEnded(response)) tellEnded()
   if (!response.ok || response.redirected) throw new Error(`status ${response.status}`)
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
   const reason = whyWait()
@@ -130,6 +172,11 @@ function changed() {
   settling = setTimeout(lookSoon, settleMs)
 }
 
+function reopen() {
+  stream?.close()
+  open()
+}
+
 function open() {
   clearTimeout(reopening)
   stream = new EventSource('/api/v1/events')
@@ -141,7 +188,9 @@ function open() {
   stream.addEventListener('error', () => {
     isOpen = false
     tellStale()
-    if (stream.readyState === EventSource.CLOSED) reopening = setTimeout(open, reopenMs)
+    if (stream.readyState !== EventSource.CLOSED) return
+    void seeWhetherEnded()
+    reopening = setTimeout(open, reopenMs)
   })
   for (const name of watched) stream.addEventListener(name, changed)
 }
