@@ -5,7 +5,8 @@ import { seedDeal } from '../support/deals.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
-import { adminToken, serveApi, tokens, type ServedApi } from './http-api-fixtures.js'
+import { createSessions, sessionCookie } from '../../src/http/session.js'
+import { adminToken, readToken, serveApi, tokens, type ServedApi } from './http-api-fixtures.js'
 
 const database = useTestDatabase()
 
@@ -106,13 +107,22 @@ describe('too many requests', () => {
   it('are refused until the minute is over; probes and scrapes are not counted', async () => {
     const limits = { readsPerMinute: 5, changesPerMinute: 2 }
     const api = await serveApi(database(), tokens, limits)
-    const statuses: number[] = []
-    // Guesses of tokens are counted as well.
-    for (const token of ['a', 'b', 'c', adminToken, adminToken, adminToken]) {
-      statuses.push((await api.ask('/runs', { token })).status)
+    const statusesOf = async (tokens: readonly string[]) => {
+      const statuses: number[] = []
+      for (const token of tokens) statuses.push((await api.ask('/runs', { token })).status)
+      return statuses
     }
-    expect(statuses).toEqual([401, 401, 401, 200, 200, 429])
-    const refused = await api.ask('/audit')
+    // Guesses are counted by address, whatever the token, and take nothing from those that have one.
+    expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'])).toEqual([401, 401, 401, 401, 401, 429])
+    const often = Array<string>(6).fill(readToken)
+    expect(await statusesOf(often)).toEqual([200, 200, 200, 200, 200, 429])
+    const browser = createSessions({ readToken, adminToken })
+    const cookie = `${sessionCookie}=${browser.seal('reader', 'ann')}`
+    expect((await api.ask('/runs', { token: null, headers: { cookie } })).status).toBe(200)
+    const forged = await api.ask('/runs', { token: null, headers: { cookie: `${cookie}x` } })
+    expect(forged.status).toBe(429)
+    expect(await statusesOf([adminToken])).toEqual([200])
+    const refused = await api.ask('/audit', { token: readToken })
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(refused.body.detail).toMatch(/retry in/)

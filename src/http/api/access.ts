@@ -56,7 +56,7 @@ export function createAccess({
   }
   const roleOf = createTokenCheck(tokens)
   return ({ headers, cookie }) => {
-    const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+    const token = bearerToken(headers)
     if (token !== undefined) {
       const role = roleOf(token)
       return role === undefined ? unknownToken : { caller: { role, actor: `${place}:${role}` } }
@@ -75,6 +75,10 @@ const nobody: Access = {
 const unknownToken: Access = {
   refusal: problem(401, 'This token is not one of DECK_READ_TOKEN and DECK_ADMIN_TOKEN.'),
   challenge: 'Bearer realm="chat-provision-retry", error="invalid_token"',
+}
+
+export function bearerToken({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
 }
 
 export function hasTokens(tokens: Config['deck']): boolean {
@@ -115,7 +119,7 @@ function equals(secret: string | undefined): (text: string) => boolean {
   }
 }
 
-function digest(text: string): Buffer {
+export function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 

@@ -19,6 +19,7 @@ import { addOutboxRoutes } from './outbox-routes.js'
 import { addOverviewRoutes } from './overview-routes.js'
 import { addProvisionRoutes } from './provision-routes.js'
 import { addQueueRoutes } from './queue-routes.js'
+import { createRateKey } from './rate-key.js'
 import { addRecordRoutes } from './record-routes.js'
 import { refuseOddShapes } from './request-shape.js'
 import { addSeriesRoute } from './series-route.js'
@@ -28,7 +29,7 @@ import { addUndoRoute } from './undo-route.js'
 export const apiPrefix = '/api/v1'
 
 export interface ApiLimits {
-  /** Requests of one address in a minute, to all paths that read, and to each that changes. */
+  /** Requests of one caller (see rate-key.ts) in a minute, to all paths that read, and to each that changes. */
   readonly readsPerMinute: number
   readonly changesPerMinute: number
 }
@@ -49,7 +50,11 @@ export async function addApi(
       app.setSerializerCompiler(() => (data) => JSON.stringify(data))
       await app.register(swagger, documentOptions)
       limitChanges(app, limits)
-      await app.register(rateLimit, { max: limits.readsPerMinute, timeWindow: '1 minute' })
+      await app.register(rateLimit, {
+        max: limits.readsPerMinute,
+        timeWindow: '1 minute',
+        keyGenerator: createRateKey(context.config.deck, context.sessions),
+      })
       addAccess(app, context)
       refuseOddShapes(app)
       addTimeLimit(app)

@@ -17,7 +17,8 @@ Given deals are done at once (200); what a filter means becomes a durable job (2
 
 **Lists** are pages: give \`nextCursor\` as \`cursor\` to go on.
 
-**Rates** are limited by address and minute (1200 reads, 300 changes of a kind); 429 says when to come back.
+**Rates** are limited by token and address, without a token by address, and minute (1200 reads, 300 changes of a
+kind); 429 says when to come back.
 
 **Errors** are \`application/problem+json\` (RFC 9457), whose detail says what to do.`
 

@@ -15,6 +15,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import type { ApiLimits } from '../api/api.js'
 import { collectMethods } from '../api/other-methods.js'
+import { createRateKey } from '../api/rate-key.js'
 import { addTimeLimit } from '../api/time-limit.js'
 import { problem, problemOfError } from '../problem-of-error.js'
 import type { Problem } from '../problem.js'
@@ -56,7 +57,11 @@ export async function addDeck(
       // Forms alone: what else fastify reads by itself is no form of The Deck.
       app.removeAllContentTypeParsers()
       await app.register(formBody)
-      await app.register(rateLimit, { max: readsPerMinute, timeWindow: '1 minute' })
+      await app.register(rateLimit, {
+        max: readsPerMinute,
+        timeWindow: '1 minute',
+        keyGenerator: createRateKey(deck.config.deck, deck.sessions),
+      })
       addTimeLimit(app, (reply, late, request) => sendErrorPage(request, reply, late))
       addErrors(app, deck)
       addGate(app, deck)

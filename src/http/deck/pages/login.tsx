@@ -21,6 +21,12 @@ const carriedPrefix = 'carried.'
 
 /** Far more than anybody mistypes; far too few to guess a token. */
 const loginsPerMinute = 10
+/** By the address: who has the reader's session may guess the admin's token no more often than others. */
+const loginLimit = {
+  max: loginsPerMinute,
+  timeWindow: '1 minute',
+  keyGenerator: ({ ip }: FastifyRequest): string => ip,
+}
 
 interface LoginView {
   readonly status?: number
@@ -83,7 +89,7 @@ export function addLogin(app: DeckServer, { config, sessions }: DeckContext): vo
     {
       // With all that a form held whose session has ended.
       bodyLimit: formLimitBytes,
-      config: { isPublic: true, rateLimit: { max: loginsPerMinute, timeWindow: '1 minute' } },
+      config: { isPublic: true, rateLimit: loginLimit },
     },
     (request, reply) => {
       if (isFromElsewhere(request.headers)) {
