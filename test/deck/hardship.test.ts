@@ -1,5 +1,6 @@
 /** The bad day: the database away, somebody quicker. It is said in place, and nothing typed is lost. */
 
+import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeInBrowser, useBrowser } from '../support/browser.js'
@@ -77,13 +78,56 @@ describeInBrowser('on a bad day', () => {
     await askToRequeue(page, dealId)
     proxy.cut()
     await page.getByRole('button', { name: 'Re-enqueue' }).click()
-    expect(await page.getByRole('alert').textContent()).toMatch(/database/)
+    expect(await page.getByRole('alert').textContent()).toMatch(/database.*Nothing was done/)
     expect(await page.getByLabel('Reason').inputValue()).toBe('the guard was mended')
     expect((await dealState(database().admin, dealId)).attempts).toBe(10)
     proxy.resume()
     await page.getByRole('button', { name: 'Re-enqueue' }).click()
     await page.getByText('1 deal re-enqueued').waitFor()
     expect((await dealState(database().admin, dealId)).attempts).toBe(0)
+  })
+
+  it('an action that loses the database on its way says so, and is done once in the end', async () => {
+    const { dealId } = await seedDeal(database().admin, { attempts: 10 })
+    const page = await open({ mayComplain })
+    await askToRequeue(page, dealId)
+    await database()
+      .admin.transaction()
+      .execute(async (trx) => {
+        await sql`select from messenger.deal_chat_provisions for update`.execute(trx)
+        await page.getByRole('button', { name: 'Re-enqueue' }).click({ noWaitAfter: true })
+        await waitFor('the action to wait for the row', async () => {
+          const waiting = await database().query(
+            `select from pg_stat_activity where wait_event_type = 'Lock'
+               and datname = current_database()`,
+          )
+          return waiting.length > 0
+        })
+        proxy.cut()
+        await page.getByText('nothing is done twice').waitFor()
+      })
+    expect(await page.getByLabel('Reason').inputValue()).toBe('the guard was mended')
+    proxy.resume()
+    await page.getByRole('button', { name: 'Re-enqueue' }).click()
+    await page.getByText('1 deal re-enqueued').waitFor()
+    expect(await dealState(database().admin, dealId)).toMatchObject({
+      attempts: 0,
+      events: ['Provisioning'],
+    })
+    const lines = await database().query('select from messenger.chat_provision_audit')
+    expect(lines).toHaveLength(1)
+  })
+
+  it('a form that was sent is not there to be sent again by going back', async () => {
+    const { dealId } = await seedDeal(database().admin, { attempts: 10 })
+    const page = await open({ mayComplain })
+    await askToRequeue(page, dealId)
+    await page.getByRole('button', { name: 'Re-enqueue' }).click()
+    await page.getByText('1 deal re-enqueued').waitFor()
+    await page.goBack()
+    await page.getByText('This form was sent already').waitFor()
+    expect(await page.getByRole('main').textContent()).toContain('1 deal re-enqueued')
+    expect(await page.getByLabel('Reason').count()).toBe(0)
   })
 
   it('an action that somebody else was quicker with says so, and changes nothing', async () => {

@@ -4,6 +4,7 @@ import type { Children } from '@kitajs/html'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Visitor } from './context.js'
 import { takeNotice } from './notice.js'
+import { makeVisible } from './visible-text.js'
 import { Layout, type LayoutProps } from './parts/layout.js'
 
 export type PageHead = Pick<LayoutProps, 'title' | 'section' | 'watch'> & {
@@ -21,7 +22,7 @@ export async function sendPage(
       {content}
     </Layout>
   )
-  return reply.code(status).type('text/html; charset=utf-8').send(html)
+  return reply.code(status).type('text/html; charset=utf-8').send(makeVisible(html))
 }
 
 export function visitorIfAny(request: FastifyRequest): Visitor | undefined {

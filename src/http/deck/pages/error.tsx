@@ -5,6 +5,7 @@ import type { Problem } from '../../problem.js'
 import { Layout } from '../parts/layout.js'
 import { setPolicy } from '../policy.js'
 import { sendPage } from '../send-page.js'
+import { makeVisible } from '../visible-text.js'
 
 export async function sendErrorPage(
   request: FastifyRequest,
@@ -34,7 +35,7 @@ export async function sendBareErrorPage(
       <What problem={problem} comesBack={false} />
     </Layout>
   )
-  return reply.code(status).type('text/html; charset=utf-8').send(html)
+  return reply.code(status).type('text/html; charset=utf-8').send(makeVisible(html))
 }
 
 const everything = ['provisions', 'outbox', 'jobs', 'queues', 'runs'] as const

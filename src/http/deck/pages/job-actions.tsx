@@ -11,6 +11,7 @@ import type { JobDetail } from '../../../operations/list-jobs.js'
 import type { Order } from '../../../operations/read-input.js'
 import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
+import { longestPayload } from '../form-limit.js'
 import { Id, Line } from '../parts/text.js'
 import { jobIdOf, readJob } from '../read-job.js'
 import { one, type Values } from '../values.js'
@@ -120,7 +121,7 @@ function PayloadField({ value }: { readonly value: string }): JSX.Element {
   return (
     <label class="field">
       <span>Another payload, JSON; empty: as it is</span>
-      <textarea name="payload" rows="8" spellcheck="false" safe>
+      <textarea name="payload" rows="8" spellcheck="false" maxlength={String(longestPayload)} safe>
         {value}
       </textarea>
     </label>

@@ -1,0 +1,92 @@
+/** What is confirmed is what is done: of many deals no more, and none that nobody has seen. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { seedDeal } from '../support/deals.js'
+import { useTestDatabase } from '../support/test-database.js'
+import { waitFor } from '../support/wait-for.js'
+import { emptyTables, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { openForm, post, session } from './deck-forms.js'
+
+const database = useTestDatabase()
+const path = '/provisions/all/requeue?state=poison'
+const reason = 'a test'
+
+describe('an action on all of a filter', () => {
+  let deck: ServedDeck
+  let cookie: string
+  beforeAll(async () => {
+    deck = await serveDeck(database())
+    cookie = await session(deck)
+  })
+  beforeEach(async () => {
+    await emptyTables(database())
+    await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
+    for (let n = 0; n < 2; n += 1) await poison()
+  })
+  afterAll(() => deck.app.stop())
+
+  const poison = () => seedDeal(database().admin, { attempts: 10 })
+  const jobs = () => database().query('select id from chokaq.jobs_hot')
+  async function send(form: Awaited<ReturnType<typeof openForm>>, typed: string) {
+    const response = await post(form.url, { ...form.fields, reason, typed }, { cookie })
+    return { status: response.status, text: await response.text() }
+  }
+
+  it('by another number than its own is not done', async () => {
+    const form = await openForm(deck, path, cookie)
+    for (const typed of ['', '3', '2.0', '02', 'all']) {
+      const { status, text } = await send(form, typed)
+      expect([typed, status]).toEqual([typed, 400])
+      expect(text).toContain('Type 2 to confirm. Nothing was done.')
+    }
+    expect(await jobs()).toEqual([])
+    expect((await send(form, ' 2 ')).status).toBe(303)
+    expect(await jobs()).toHaveLength(1)
+  })
+
+  it('whose number has changed since says so, and is confirmed anew', async () => {
+    const form = await openForm(deck, path, cookie)
+    await poison()
+    const { status, text } = await send(form, '2')
+    expect(status).toBe(400)
+    expect(text).toContain('It was 2 when you looked, and is 3 by now. Type 3 to confirm.')
+    expect(await jobs()).toEqual([])
+    const seen = /name="seen" value="(\d+)"/.exec(text)?.[1]
+    expect(
+      (await send({ ...form, fields: { ...form.fields, seen: seen ?? '' } }, '3')).status,
+    ).toBe(303)
+  })
+
+  it('that means none by now makes no job', async () => {
+    const form = await openForm(deck, path, cookie)
+    await database().query(`update messenger.deal_chat_provisions set attempts = 0`)
+    for (const typed of ['2', '0']) {
+      const { status, text } = await send(form, typed)
+      expect([typed, status]).toEqual([typed, 409])
+      expect(text).toContain('There is nothing left to do. Nothing was done.')
+      expect(text).toContain(`>${reason}</textarea>`)
+    }
+    expect(await jobs()).toEqual([])
+  })
+
+  it.each(['requeue', 'reconcile'])(
+    'is done to no more than were confirmed, though more are meant by then: %s',
+    async (action) => {
+      const form = await openForm(deck, path.replace('requeue', action), cookie)
+      expect((await send(form, '2')).status).toBe(303)
+      await poison()
+      await database().query('update chokaq.queues set paused = false')
+      const job = await waitFor('the job to end', async () => {
+        const [ended] = await database().query<{ checkpoint: Record<string, unknown> }>(
+          'select checkpoint from chokaq.jobs_archive',
+        )
+        return ended ?? false
+      })
+      expect(job.checkpoint).toMatchObject({ affected: 2, leftOut: 1 })
+      const changed = await database().query(
+        'select distinct deal_id from messenger.chat_provision_audit where deal_id is not null',
+      )
+      expect(changed).toHaveLength(2)
+    },
+  )
+})
