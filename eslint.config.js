@@ -54,7 +54,7 @@ export default tseslint.config(
       globals: Object.fromEntries(
         [
           ...['document', 'location', 'fetch', 'addEventListener', 'setTimeout', 'clearTimeout'],
-          ...['DOMParser', 'EventSource', 'Node'],
+          ...['DOMParser', 'EventSource', 'Node', 'URL', 'URLSearchParams'],
         ].map((name) => [name, 'readonly']),
       ),
     },

@@ -4,6 +4,7 @@ import type { Config } from './config/config.js'
 import type { DurableJobs } from './durable-jobs.js'
 import type { ApiContext } from './http/api/context.js'
 import { createSummaryLook } from './http/api/summary-look.js'
+import { createLogouts } from './http/logouts.js'
 import { createSessions } from './http/session.js'
 import { createOperatorContext } from './operator-context.js'
 import { createDatabase } from './postgres/connect.js'
@@ -47,6 +48,7 @@ export function createApiParts({
       jobs: { queue, moves, events, registry: jobs.registry },
       summary: createSummaryLook({ db, config, now }),
       sessions: createSessions(config.deck),
+      logouts: createLogouts(db),
       log,
       now,
     },

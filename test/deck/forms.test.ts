@@ -129,6 +129,19 @@ describe('a form', () => {
     expect((await fetch(second.url('/runs'), { headers: { cookie } })).status).toBe(200)
   })
 
+  it('that was logged out is over, for its copy and on another instance too', async () => {
+    const second = await serve(tokens)
+    const ended = await session(second, adminToken, 'boris')
+    const token = await formToken(deck, '/runs', ended)
+    const read = async (url: string) =>
+      (await fetch(url, { redirect: 'manual', headers: { cookie: ended } })).status
+    expect([await read(deck.url('/runs')), await read(second.url('/runs'))]).toEqual([200, 200])
+    await post(deck.url('/logout'), { formToken: token }, { cookie: ended })
+    expect([await read(deck.url('/runs')), await read(second.url('/runs'))]).toEqual([303, 303])
+    expect(await read(`${second.address}/api/v1/summary`)).toBe(401)
+    expect((await fetch(deck.url('/runs'), { headers: { cookie } })).url).toBe(deck.url('/runs'))
+  })
+
   it('is Secure where the request came by TLS', async () => {
     const by = async (headers: Record<string, string>) => {
       const response = await post(deck.url('/login'), { token: adminToken }, { headers })

@@ -95,7 +95,7 @@ describeInBrowser('on a bad day', () => {
       .admin.transaction()
       .execute(async (trx) => {
         await sql`select from messenger.deal_chat_provisions for update`.execute(trx)
-        await page.getByRole('button', { name: 'Re-enqueue' }).click({ noWaitAfter: true })
+        const clicked = page.getByRole('button', { name: 'Re-enqueue' }).click()
         await waitFor('the action to wait for the row', async () => {
           const waiting = await database().query(
             `select from pg_stat_activity where wait_event_type = 'Lock'
@@ -105,6 +105,7 @@ describeInBrowser('on a bad day', () => {
         })
         proxy.cut()
         await page.getByText('nothing is done twice').waitFor()
+        await clicked
       })
     expect(await page.getByLabel('Reason').inputValue()).toBe('the guard was mended')
     proxy.resume()

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChangeWatch } from '../../src/http/api/change-watch.js'
+import { createSessions, sessionCookie } from '../../src/http/session.js'
 import { createDatabase } from '../../src/postgres/connect.js'
 import { createLogger } from '../../src/telemetry/logger.js'
 import { seedDeal } from '../support/deals.js'
@@ -20,10 +21,14 @@ interface OpenStream {
   readonly close: () => void
 }
 
-async function open(api: ServedApi, token = readToken): Promise<OpenStream> {
+async function open(
+  api: ServedApi,
+  token = readToken,
+  credentials: Readonly<Record<string, string>> = { authorization: `Bearer ${token}` },
+): Promise<OpenStream> {
   const abort = new AbortController()
   const response = await fetch(`${api.address}/api/v1/events`, {
-    headers: { authorization: `Bearer ${token}` },
+    headers: credentials,
     signal: abort.signal,
   })
   let text = ''
@@ -105,8 +110,29 @@ describe('the stream of events', () => {
     stream.close()
   })
 
+  it('is bounded for each token and session, and one who has all of theirs leaves some', async () => {
+    const streams = await Promise.all(Array.from({ length: 11 }, () => open(api)))
+    const [refused, ...others] = streams.filter(({ status }) => status !== 200)
+    expect([refused?.status, others]).toEqual([429, []])
+    await waitFor('why', () => refused?.seen().includes('You have 10 streams open'))
+    const another = await open(api, adminToken)
+    expect(another.status).toBe(200)
+    for (const stream of [...streams, another]) stream.close()
+    await waitFor('a place', async () => {
+      const stream = await open(api)
+      stream.close()
+      return stream.status === 200
+    })
+  })
+
   it('is bounded', async () => {
-    const streams = await Promise.all(Array.from({ length: 51 }, () => open(api)))
+    const sessions = createSessions({ readToken, adminToken })
+    const streams = await Promise.all(
+      Array.from({ length: 51 }, (_, n) => {
+        const session = sessions.seal('reader', `reader ${n % 6}`)
+        return open(api, readToken, { cookie: `${sessionCookie}=${session}` })
+      }),
+    )
     const full = streams.filter(({ status }) => status === 503)
     expect(full).toHaveLength(1)
     expect(full[0]?.headers.get('retry-after')).toBe('10')

@@ -11,6 +11,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Config } from '../../config/config.js'
 import { problem } from '../problem-of-error.js'
 import type { Problem } from '../problem.js'
+import type { Logouts } from '../logouts.js'
 import type { Role, Session, Sessions } from '../session.js'
 
 export interface Caller {
@@ -26,6 +27,17 @@ export interface Credentials {
   readonly headers: IncomingHttpHeaders
   /** The session's cookie. */
   readonly cookie: string | undefined
+}
+
+/** As `nobody`, where the session of this request was logged out. */
+export async function refuseLoggedOut(
+  access: Access,
+  { cookie }: Credentials,
+  logouts: Logouts,
+): Promise<Access> {
+  if (!('caller' in access) || access.caller.session === undefined || cookie === undefined)
+    return access
+  return (await logouts.has(cookie)) ? nobody : access
 }
 
 export type Access =

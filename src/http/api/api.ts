@@ -7,7 +7,7 @@ import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-z
 import { problem } from '../problem-of-error.js'
 import { sendProblem, type Problem } from '../problem.js'
 import { sessionCookie } from '../session.js'
-import { addressesOf, createAccess, refuseWrite, type Caller } from './access.js'
+import { addressesOf, createAccess, refuseLoggedOut, refuseWrite, type Caller } from './access.js'
 import { addBulkRoutes } from './bulk-routes.js'
 import type { ApiContext, ApiServer } from './context.js'
 import { documentOptions } from './document.js'
@@ -90,7 +90,7 @@ function limitChanges(app: ApiServer, { changesPerMinute }: ApiLimits): void {
 }
 
 /** After the rate limit, so that guessing tokens is counted; before a body is read. */
-function addAccess(app: ApiServer, { config, sessions }: ApiContext): void {
+function addAccess(app: ApiServer, { config, sessions, logouts }: ApiContext): void {
   const access = createAccess({
     what: 'The API',
     tokens: config.deck,
@@ -100,7 +100,8 @@ function addAccess(app: ApiServer, { config, sessions }: ApiContext): void {
   app.decorateRequest('caller')
   app.addHook('preParsing', async (request, reply) => {
     const { headers, cookies } = request
-    const answer = access({ headers, cookie: cookies[sessionCookie] })
+    const credentials = { headers, cookie: cookies[sessionCookie] }
+    const answer = await refuseLoggedOut(access(credentials), credentials, logouts)
     if ('refusal' in answer) {
       if (answer.challenge !== undefined) void reply.header('www-authenticate', answer.challenge)
       return sendProblem(reply, answer.refusal)

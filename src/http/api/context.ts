@@ -15,6 +15,7 @@ import type { JobMoves } from '../../operations/act-on-jobs.js'
 import type { ReconcileContext } from '../../operations/mend-deal.js'
 import type { Database } from '../../postgres/schema.js'
 import type { Logger } from '../../telemetry/logger.js'
+import type { Logouts } from '../logouts.js'
 import type { Sessions } from '../session.js'
 import type { Summary } from './schemas/action-answers.js'
 
@@ -34,6 +35,8 @@ export interface ApiContext {
   readonly summary: () => Promise<Summary>
   /** Of browsers, which The Deck gives and the stream of events takes. */
   readonly sessions: Sessions
+  /** Those of them that are over before their time. */
+  readonly logouts: Logouts
   readonly log: Logger
   /** Monotonic milliseconds. */
   readonly now: () => number

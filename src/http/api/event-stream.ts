@@ -10,10 +10,12 @@ import { sendProblem } from '../problem.js'
 import { resources, type Resource } from './change-marks.js'
 import { createChangeWatch, type ChangeWatch } from './change-watch.js'
 import type { ApiContext, ApiServer } from './context.js'
+import { createRateKey } from './rate-key.js'
 import { routeSchema } from './route-schema.js'
 
-/** Each is an open connection; a team has fewer pages open. */
+/** Each is an open connection; a team has fewer pages open, and one of them no more than a few in view. */
 const clientsAtMost = 50
+const ofOneAtMost = 10
 /** Below the minute after which proxies take a silent connection for dead. */
 const heartbeatMs = 15_000
 /** A burst of jobs is one change to a page. */
@@ -22,7 +24,8 @@ const gatherMs = 250
 const backlogBytes = 64 * 1024
 
 export function addEventStream(app: ApiServer, context: ApiContext): void {
-  const { db, jobs, log } = context
+  const { db, jobs, log, config, sessions } = context
+  const keyOf = createRateKey(config.deck, sessions)
   const watch = createChangeWatch({ db, events: jobs.events, log })
   const clients = new Set<Client>()
   // Before the server waits for requests under way, of which these would never end.
@@ -53,7 +56,14 @@ export function addEventStream(app: ApiServer, context: ApiContext): void {
         const detail = `${clientsAtMost} streams are open, which is all there are. Close a page.`
         return sendProblem(reply, problem(503, detail))
       }
-      const client = openClient(watch, () => clients.delete(client))
+      const key = keyOf(request)
+      const own = [...clients].filter((client) => client.key === key)
+      if (own.length >= ofOneAtMost) {
+        void reply.header('retry-after', '10')
+        const detail = `You have ${ofOneAtMost} streams open, so that others have some. Close a page.`
+        return sendProblem(reply, problem(429, detail))
+      }
+      const client = openClient(key, watch, () => clients.delete(client))
       clients.add(client)
       request.raw.once('close', () => client.end())
       return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(client.stream)
@@ -62,11 +72,13 @@ export function addEventStream(app: ApiServer, context: ApiContext): void {
 }
 
 interface Client {
+  /** Whose it is. */
+  readonly key: string
   readonly stream: Readable
   readonly end: () => void
 }
 
-function openClient(watch: ChangeWatch, onEnd: () => void): Client {
+function openClient(key: string, watch: ChangeWatch, onEnd: () => void): Client {
   const stream = new Readable({ read: () => undefined })
   const gathered = new Set<Resource>()
   let gathering: NodeJS.Timeout | undefined
@@ -98,5 +110,5 @@ function openClient(watch: ChangeWatch, onEnd: () => void): Client {
   stream.once('close', end)
   // Headers go out with the first bytes: the client is to know at once that it is connected.
   write('retry: 3000\n\n')
-  return { stream, end }
+  return { key, stream, end }
 }

@@ -4,7 +4,14 @@
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { addressesOf, createAccess, hasTokens, refuseWrite, type Caller } from '../api/access.js'
+import {
+  addressesOf,
+  createAccess,
+  hasTokens,
+  refuseLoggedOut,
+  refuseWrite,
+  type Caller,
+} from '../api/access.js'
 import { problem } from '../problem-of-error.js'
 import { sessionCookie } from '../session.js'
 import type { DeckContext, DeckServer, Visitor } from './context.js'
@@ -30,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-export function addGate(app: DeckServer, { config, sessions }: DeckContext): void {
+export function addGate(app: DeckServer, { config, sessions, logouts }: DeckContext): void {
   const tokens = config.deck
   const access = createAccess({
     ...{ what: 'The Deck', tokens, sessions },
@@ -58,7 +65,8 @@ export function addGate(app: DeckServer, { config, sessions }: DeckContext): voi
     if (isChange(request) && isFromElsewhere(headers)) {
       return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
     }
-    const answer = access({ headers, cookie: cookies[sessionCookie] })
+    const credentials = { headers, cookie: cookies[sessionCookie] }
+    const answer = await refuseLoggedOut(access(credentials), credentials, logouts)
     if ('caller' in answer) {
       letIn(request, reply, answer.caller)
       const refusal = isChange(request) ? refuseWrite(answer.caller, tokens) : undefined

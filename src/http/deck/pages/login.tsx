@@ -77,7 +77,7 @@ export async function sendLogin(
   )
 }
 
-export function addLogin(app: DeckServer, { config, sessions }: DeckContext): void {
+export function addLogin(app: DeckServer, { config, sessions, logouts }: DeckContext): void {
   const roleOf = createTokenCheck(config.deck)
   app.get('/login', { config: { isPublic: true } }, (request, reply) => {
     if (!hasTokens(config.deck)) return reply.redirect('/deck', 303)
@@ -117,9 +117,13 @@ export function addLogin(app: DeckServer, { config, sessions }: DeckContext): vo
     },
   )
 
-  app.post('/logout', (request, reply) =>
-    reply.clearCookie(sessionCookie, cookieOptions(request)).redirect('/deck/login', 303),
-  )
+  app.post('/logout', async (request, reply) => {
+    const session = request.cookies[sessionCookie]
+    // First of all this browser forgets it, whether the database can keep that it is over or not.
+    void reply.clearCookie(sessionCookie, cookieOptions(request))
+    if (session !== undefined) await logouts.add(session)
+    return reply.redirect('/deck/login', 303)
+  })
 }
 
 function carriedOf(values: Values): Values {
