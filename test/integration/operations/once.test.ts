@@ -17,7 +17,7 @@ const request = requestOf(['a form', 'its id'], { deal: 'd' })
 
 afterEach(async () => {
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
-    messenger.outbox_events, messenger.chat_provision_audit, messenger.operator_requests`.execute(
+    messenger.outbox_events, messenger.chat_provision_audit, messenger.operator_requests cascade`.execute(
     database().admin,
   )
 })
