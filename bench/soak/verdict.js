@@ -8,6 +8,8 @@ const warmUpSeconds = 600
 const warmUpShare = 1 / 6
 /** A minute is calm where no fault was under way in it, nor in this time before it. */
 const recoverySeconds = 60
+/** As long as from one fault to the next, and long beside the time between two collections. */
+const floorSeconds = 240
 
 export function judge({ seconds, samples, minutes, inflicted, losses }) {
   const warm = Math.min(warmUpSeconds, seconds * warmUpShare)
@@ -63,7 +65,11 @@ export function judge({ seconds, samples, minutes, inflicted, losses }) {
         growth(third, fourth, 'rssMb'),
       ),
       below('% that RSS grows over the second half, by its trend', 5, trend(secondHalf, 'rssMb')),
-      below('% that the heap in use grows, likewise', 5, trend(secondHalf, 'heapUsedMb')),
+      below(
+        "% that the heap's floor grows, likewise",
+        5,
+        trend(floorsOf(secondHalf), 'heapUsedMb'),
+      ),
       below(
         '% that descriptors grow in calm minutes, likewise',
         5,
@@ -77,6 +83,20 @@ export function judge({ seconds, samples, minutes, inflicted, losses }) {
       below('the same, p99', 2, latency('p99Ms')),
     ].filter(({ figure }) => Number.isFinite(figure)),
   }
+}
+
+/**
+ * The least heap in use in each stretch of four minutes: what lives. In between it rises by what is yet to be
+ * collected, up and down by half, so its mean tells when collections happened to be.
+ */
+function floorsOf(samples) {
+  const stretches = new Map()
+  for (const sample of samples.filter(({ heapUsedMb }) => Number.isFinite(heapUsedMb))) {
+    const stretch = Math.floor(sample.at / floorSeconds)
+    const least = stretches.get(stretch)
+    if (least === undefined || sample.heapUsedMb < least.heapUsedMb) stretches.set(stretch, sample)
+  }
+  return [...stretches.values()]
 }
 
 export function isCalm(minute, inflicted) {

@@ -8,6 +8,9 @@ import {
 import type { TestServerProcess } from './servers.js'
 import { waitFor } from './wait-for.js'
 
+/** Kafka is up in about ten seconds; on two busy cores it takes far longer. */
+const startTimeoutMs = 120_000
+
 export interface ContainerProcess extends TestServerProcess {
   restart(): Promise<void>
   /** Removes the container and its volumes. */
@@ -29,8 +32,9 @@ export async function startContainer(
   const handle = containers.getById(started.getId())
   let pid = 0
   const serving = async (): Promise<void> => {
-    await waitFor(`the server in container ${started.getName()} to answer`, answers)
     pid = (await handle.inspect()).State.Pid
+    const what = `the server in container ${started.getName()} to answer`
+    await waitFor(what, answers, { timeoutMs: startTimeoutMs })
   }
   const isRunning = async (): Promise<boolean> => (await handle.inspect()).State.Running
   await serving()
