@@ -9,6 +9,7 @@ const errorCodes = {
   USAGE: { exitCode: 2, retryable: false },
   NOT_FOUND: { exitCode: 1, retryable: false },
   INPUT_INVALID: { exitCode: 2, retryable: false },
+  UNDER_WAY: { exitCode: 1, retryable: true },
   TOO_MANY: { exitCode: 2, retryable: false },
   SCHEMA_MISSING: { exitCode: 2, retryable: true },
   SCHEMA_OUTDATED: { exitCode: 2, retryable: true },

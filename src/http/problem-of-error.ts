@@ -33,6 +33,7 @@ const statusOfAppError: Readonly<Record<ErrorCode, number>> = {
   USAGE: 409,
   NOT_FOUND: 404,
   INPUT_INVALID: 400,
+  UNDER_WAY: 409,
   TOO_MANY: 422,
   SCHEMA_MISSING: 503,
   SCHEMA_OUTDATED: 503,

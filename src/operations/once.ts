@@ -9,6 +9,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
+import { AppError } from '../errors.js'
 import type { Database } from '../postgres/schema.js'
 import { pause } from '../timers.js'
 
@@ -48,12 +49,15 @@ const leaseMs = 10_000
 /**
  * @param act gives what survives JSON. What it throws is not remembered, and the same request may come
  *   again, so it throws too where it was ended early. It may be run beside a try that has hung.
- * @throws what `act` throws, or what the database throws before that: then nothing was done
+ * @param options.whileUnderWay what to do where another try has not ended yet
+ * @throws what `act` throws, or what the database throws before that: then nothing was done;
+ *   AppError UNDER_WAY where that is to be refused
  */
 export async function carryOutOnce<Outcome>(
   db: Kysely<Database>,
   request: OperatorRequest,
   act: (request: OperatorRequest) => Promise<Outcome>,
+  { whileUnderWay = 'wait' }: { readonly whileUnderWay?: 'wait' | 'refuse' } = {},
 ): Promise<Once<Outcome>> {
   const runner = randomUUID()
   for (;;) {
@@ -61,6 +65,7 @@ export async function carryOutOnce<Outcome>(
     const known = await find<Outcome>(db, request)
     if (known?.asked !== undefined && known.asked !== request.asked) return { isOther: true }
     if (known?.kept != null) return { isOther: false, outcome: known.kept.outcome, isRepeat: true }
+    if (known !== undefined && whileUnderWay === 'refuse') throw underWay()
     await pause(lookAgainMs)
   }
   let outcome: Outcome
@@ -74,6 +79,10 @@ export async function carryOutOnce<Outcome>(
   // It is done, and is told so; should it come again, the records of its changes stand in for this.
   await remember(db, request, runner, outcome).catch(() => undefined)
   return { isOther: false, outcome, isRepeat: false }
+}
+
+function underWay(): AppError {
+  return new AppError('UNDER_WAY', 'The first of this request is under way. Send it again soon.')
 }
 
 async function claim(

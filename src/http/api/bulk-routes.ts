@@ -3,13 +3,14 @@
  * filter means becomes a durable job, for it may be many, and outlives the request and this process.
  */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { OperatorContext, Targets } from '../../operations/provision-command.js'
 import { reconcileProvisions, type Finding } from '../../operations/reconcile-provisions.js'
 import { countReemit, reemitProvisions } from '../../operations/reemit-provisions.js'
 import { countRequeue, requeueProvisions } from '../../operations/requeue-provisions.js'
 import { refuseTooMany, targetsOf } from './bulk-targets.js'
 import type { ApiContext, ApiServer } from './context.js'
+import { changeOnce, type ChangeEnd } from './idempotency.js'
 import { orderOf } from './order-of.js'
 import { routeSchema } from './route-schema.js'
 import { accepted, actionResult, reconcileResult } from './schemas/action-answers.js'
@@ -60,21 +61,21 @@ function addActionRoute(
         description: 'Given deals are done at once, those of a filter by a durable job.',
         body: bulkBody,
         answers: { 200: { about: 'Done, or foreseen.', schema: actionResult }, 202: byJob },
-        problems: [422],
       }),
     },
-    async (request, reply) => {
-      const { body } = request
-      const signal = abandoned(request)
-      const targets = targetsOf(body)
-      if ('filter' in targets && !body.dryRun) {
-        return enqueue(context, { request, reply, body, targets, name, count })
-      }
-      const order = body.dryRun ? 'dry run' : orderOf(request, body)
-      const result = await run(context.operator, { targets, order, signal })
-      const { affected, skipped, refused, auditId } = result
-      return { affected, skipped, refused, auditId, dryRun: body.dryRun }
-    },
+    (request, reply) =>
+      changeOnce(context.db, request, reply, async (requestId) => {
+        const { body } = request
+        const signal = abandoned(request)
+        const targets = targetsOf(body)
+        if ('filter' in targets && !body.dryRun) {
+          return enqueue(context, { request, requestId, body, targets, name, count })
+        }
+        const order = body.dryRun ? 'dry run' : orderOf(request, body, requestId)
+        const result = await run(context.operator, { targets, order, signal })
+        const { affected, skipped, refused, stopped, auditId } = result
+        return { body: { affected, skipped, refused, auditId, dryRun: body.dryRun }, stopped }
+      }),
   )
 }
 
@@ -92,37 +93,37 @@ function addReconcileRoute(app: ApiServer, context: ApiContext): void {
           'run too; what it found is in the checkpoint of the job.',
         body: reconcileBody,
         answers: { 200: { about: 'What was found.', schema: reconcileResult }, 202: byJob },
-        problems: [422],
       }),
     },
-    async (request, reply) => {
-      const { body } = request
-      const signal = abandoned(request)
-      const targets = targetsOf(body)
-      const mend = body.mend && !body.dryRun
-      if ('filter' in targets) {
-        // Whom a report is for, and why, nobody need say.
-        const reason = body.reason ?? (mend ? undefined : 'a look')
-        return enqueue(context, {
-          ...{ request, reply, body: { ...body, reason }, targets },
-          ...{ name: 'reconcile', count: countReemit, extra: { mend } },
-        })
-      }
-      const findings: Finding[] = []
-      const result = await reconcileProvisions(
-        context.operator,
-        { targets, signal, mend: mend ? orderOf(request, body) : undefined },
-        (finding) => findings.push(finding),
-      )
-      const { affected, examined, found, refused } = result
-      return { affected, examined, found, refused, dryRun: !mend, findings }
-    },
+    (request, reply) =>
+      changeOnce(context.db, request, reply, async (requestId) => {
+        const { body } = request
+        const signal = abandoned(request)
+        const targets = targetsOf(body)
+        const mend = body.mend && !body.dryRun
+        if ('filter' in targets) {
+          // Whom a report is for, and why, nobody need say.
+          const reason = body.reason ?? (mend ? undefined : 'a look')
+          return enqueue(context, {
+            ...{ request, requestId, body: { ...body, reason }, targets },
+            ...{ name: 'reconcile', count: countReemit, extra: { mend } },
+          })
+        }
+        const findings: Finding[] = []
+        const result = await reconcileProvisions(
+          context.operator,
+          { targets, signal, mend: mend ? orderOf(request, body, requestId) : undefined },
+          (finding) => findings.push(finding),
+        )
+        const { affected, examined, found, refused, stopped } = result
+        return { body: { affected, examined, found, refused, dryRun: !mend, findings }, stopped }
+      }),
   )
 }
 
 interface FilterOrder {
   readonly request: FastifyRequest
-  readonly reply: FastifyReply
+  readonly requestId: string | undefined
   readonly body: Pick<BulkBody, 'by' | 'reason' | 'filter'>
   readonly targets: Targets
   readonly name: 'requeue' | 'reemit' | 'reconcile'
@@ -132,14 +133,13 @@ interface FilterOrder {
 
 async function enqueue(
   { operator, jobs }: ApiContext,
-  { request, reply, body, targets, name, count, extra }: FilterOrder,
-): Promise<{ jobId: string; matched: number }> {
+  { request, requestId, body, targets, name, count, extra }: FilterOrder,
+): Promise<ChangeEnd> {
   const order = orderOf(request, body)
   const matched = await count(operator, targets)
   refuseTooMany(matched)
   const payload = { filter: body.filter, ...order, ...extra }
-  const options = { createdBy: order.by }
+  const options = { createdBy: order.by, ...(requestId && { idempotencyKey: requestId }) }
   const { id } = await jobs.queue.enqueue(`provision.${name}.v1`, payload, options)
-  reply.code(202)
-  return { jobId: id, matched }
+  return { status: 202, body: { jobId: id, matched } }
 }

@@ -14,6 +14,7 @@ loopback and asked by that name, and needs no token.
 
 **Changes** are JSON with a \`reason\`, and may say who acts in \`by\`; both are kept in the audit.
 Given deals are done at once (200); what a filter means becomes a durable job (202).
+With the header \`Idempotency-Key\` a change may be sent again: it is carried out once, and answered alike.
 
 **Lists** are pages: give \`nextCursor\` as \`cursor\` to go on.
 

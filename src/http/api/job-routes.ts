@@ -1,6 +1,5 @@
 /** Durable jobs: the list, one job, and what an operator does to one. */
 
-import type { FastifyReply } from 'fastify'
 import { AppError } from '../../errors.js'
 import {
   cancelJob,
@@ -10,8 +9,8 @@ import {
 } from '../../operations/act-on-jobs.js'
 import { listJobs, showJob } from '../../operations/list-jobs.js'
 import { problem } from '../problem-of-error.js'
-import { sendProblem } from '../problem.js'
 import type { ApiContext, ApiServer } from './context.js'
+import { changeOnce, type ChangeEnd } from './idempotency.js'
 import { orderOf } from './order-of.js'
 import { readJobs } from './read-only.js'
 import { routeSchema } from './route-schema.js'
@@ -36,11 +35,11 @@ export function addJobRoutes(app: ApiServer, context: ApiContext): void {
         summary: 'End a job that waits, or ask one that runs to end',
       }),
     },
-    async (request, reply) => {
-      const { id } = request.params
-      const end = await cancelJob(jobs, id, orderOf(request, request.body))
-      return answerOf(context, reply, id, end)
-    },
+    (request, reply) =>
+      changeOnce(context.db, request, reply, async () => {
+        const { id } = request.params
+        return endOf(context, id, await cancelJob(jobs, id, orderOf(request, request.body)))
+      }),
   )
 
   app.post(
@@ -52,13 +51,14 @@ export function addJobRoutes(app: ApiServer, context: ApiContext): void {
         summary: 'A dead job begins anew, with all its attempts',
       }),
     },
-    async (request, reply) => {
-      const { id } = request.params
-      const { payload, tags, priority } = request.body
-      const edits = { payload: payload && JSON.stringify(payload), tags, priority }
-      const end = await resurrectJob(jobs, id, orderOf(request, request.body), edits)
-      return answerOf(context, reply, id, end)
-    },
+    (request, reply) =>
+      changeOnce(context.db, request, reply, async () => {
+        const { id } = request.params
+        const { payload, tags, priority } = request.body
+        const edits = { payload: payload && JSON.stringify(payload), tags, priority }
+        const order = orderOf(request, request.body)
+        return endOf(context, id, await resurrectJob(jobs, id, order, edits))
+      }),
   )
 
   app.post(
@@ -69,12 +69,12 @@ export function addJobRoutes(app: ApiServer, context: ApiContext): void {
         summary: 'Let a job that waits go sooner or later',
       }),
     },
-    async (request, reply) => {
-      const { id } = request.params
-      const order = orderOf(request, request.body)
-      const end = await prioritizeJob(jobs, id, order, request.body.priority)
-      return answerOf(context, reply, id, end)
-    },
+    (request, reply) =>
+      changeOnce(context.db, request, reply, async () => {
+        const { id } = request.params
+        const order = orderOf(request, request.body)
+        return endOf(context, id, await prioritizeJob(jobs, id, order, request.body.priority))
+      }),
   )
 }
 
@@ -112,17 +112,12 @@ function addReads(app: ApiServer, { db }: ApiContext): void {
   )
 }
 
-async function answerOf(
-  { db }: ApiContext,
-  reply: FastifyReply,
-  jobId: string,
-  end: JobEnd,
-): Promise<FastifyReply> {
-  if (end.done) return reply.send({ jobId, affected: 1, note: end.note })
+async function endOf({ db }: ApiContext, jobId: string, end: JobEnd): Promise<ChangeEnd> {
+  if (end.done) return { body: { jobId, affected: 1, note: end.note } }
   const exists = await readJobs(db, (storage) => storage.findJob(jobId))
   if (exists === undefined) throw unknownJob(jobId)
   const detail = `Job ${jobId} is ${exists.state}: ${end.why}.`
-  return sendProblem(reply, problem(409, detail))
+  return { refusal: problem(409, detail) }
 }
 
 function unknownJob(id: string): AppError {

@@ -5,8 +5,8 @@ import { replayEvents, skipEvents } from '../../operations/act-on-events.js'
 import { listEvents } from '../../operations/list-events.js'
 import { showEvent } from '../../operations/show-event.js'
 import { problem } from '../problem-of-error.js'
-import { sendProblem } from '../problem.js'
 import type { ApiContext, ApiServer } from './context.js'
+import { changeOnce } from './idempotency.js'
 import { orderOf } from './order-of.js'
 import { readOnly } from './read-only.js'
 import { routeSchema } from './route-schema.js'
@@ -69,19 +69,20 @@ export function addOutboxRoutes(app: ApiServer, context: ApiContext): void {
           answers: { 200: { about: 'Done.', schema: eventResult } },
         }),
       },
-      async (request, reply) => {
-        const eventId = request.params.id
-        const { onEventWritten } = operator
-        const { refused, auditId } = await act(
-          { db, relay: config.outbox.relay, ...(onEventWritten && { onEventWritten }) },
-          { targets: { eventIds: [eventId] }, order: orderOf(request, request.body) },
-        )
-        const [no] = refused
-        if (no === undefined) return { eventId, affected: 1, auditId }
-        const exists = await readOnly(db, (trx) => showEvent(trx, eventId))
-        const status = exists === undefined ? 404 : 409
-        return sendProblem(reply, problem(status, `Event ${eventId}: ${no.why}.`))
-      },
+      (request, reply) =>
+        changeOnce(db, request, reply, async (requestId) => {
+          const eventId = request.params.id
+          const { onEventWritten } = operator
+          const { refused, auditId } = await act(
+            { db, relay: config.outbox.relay, ...(onEventWritten && { onEventWritten }) },
+            { targets: { eventIds: [eventId] }, order: orderOf(request, request.body, requestId) },
+          )
+          const [no] = refused
+          if (no === undefined) return { body: { eventId, affected: 1, auditId } }
+          const exists = await readOnly(db, (trx) => showEvent(trx, eventId))
+          const status = exists === undefined ? 404 : 409
+          return { refusal: problem(status, `Event ${eventId}: ${no.why}.`) }
+        }),
     )
   }
 }

@@ -4,6 +4,7 @@ import type { QueueStatus } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
 import { changeQueue, refuseUnknownQueue } from '../../operations/act-on-jobs.js'
 import type { ApiContext, ApiServer } from './context.js'
+import { changeOnce } from './idempotency.js'
 import { orderOf } from './order-of.js'
 import { readJobs } from './read-only.js'
 import { routeSchema } from './route-schema.js'
@@ -41,21 +42,22 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
         answers: { 200: { about: 'The settings as they are now.', schema: queueResult } },
       }),
     },
-    async (request) => {
-      const { name } = request.params
-      const { by, reason, ...changes } = request.body
-      if (Object.values(changes).every((value) => value === undefined)) {
-        throw new AppError(
-          'INPUT_INVALID',
-          'Say what to change: paused, maxWorkers, zombieTimeoutMs or timeoutMs.',
-        )
-      }
-      const order = orderOf(request, { by, reason })
-      refuseUnknownQueue(name, await knownQueues(context))
-      const moves = { db, moves: jobs.moves }
-      const { auditId, ...settings } = await changeQueue(moves, name, changes, order)
-      return { name, ...toLimits(settings), auditId }
-    },
+    (request, reply) =>
+      changeOnce(db, request, reply, async () => {
+        const { name } = request.params
+        const { by, reason, ...changes } = request.body
+        if (Object.values(changes).every((value) => value === undefined)) {
+          throw new AppError(
+            'INPUT_INVALID',
+            'Say what to change: paused, maxWorkers, zombieTimeoutMs or timeoutMs.',
+          )
+        }
+        const order = orderOf(request, { by, reason })
+        refuseUnknownQueue(name, await knownQueues(context))
+        const moves = { db, moves: jobs.moves }
+        const { auditId, ...settings } = await changeQueue(moves, name, changes, order)
+        return { body: { name, ...toLimits(settings), auditId } }
+      }),
   )
 }
 

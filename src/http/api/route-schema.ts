@@ -1,6 +1,7 @@
 /** How a route tells the document, and the validation, what it takes and what it answers. */
 
 import type { z } from 'zod'
+import { changeHeaders } from './idempotency.js'
 import { problem } from './schemas/answers.js'
 
 const problemType = 'application/problem+json'
@@ -10,10 +11,10 @@ const meanings = {
   401: 'No token, or one that is not known.',
   403: 'This caller may not do this.',
   404: 'There is no such thing, or the API is off.',
-  409: 'It can not be done with the thing as it stands.',
+  409: 'It can not be done with the thing as it stands, or the first of its Idempotency-Key is under way.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
-  422: 'More is meant than may be done at once: nothing was done.',
+  422: 'More is meant than may be done at once, or the Idempotency-Key came before with another body: nothing was done.',
   429: 'Too many requests: wait as long as Retry-After says.',
   500: 'A fault of the service; its log says more.',
   503: 'The database did not answer, or not in time.',
@@ -22,7 +23,7 @@ const meanings = {
 type ProblemStatus = keyof typeof meanings
 
 const ofAll: readonly ProblemStatus[] = [400, 401, 403, 404, 429, 500, 503]
-const ofWrites: readonly ProblemStatus[] = [409, 413, 415]
+const ofWrites: readonly ProblemStatus[] = [409, 413, 415, 422]
 
 interface RouteDescription {
   readonly id: string
@@ -61,5 +62,6 @@ export function routeSchema<const D extends RouteDescription>(
       ]),
     ),
   }
-  return { ...rest, operationId: id, tags: [tag], response } as never
+  const headers = route.body === undefined ? {} : { headers: changeHeaders }
+  return { ...rest, ...headers, operationId: id, tags: [tag], response } as never
 }

@@ -3,9 +3,9 @@
 import { undoJob } from '../../operations/jobs/undo-job.js'
 import { countUndo, undoChange } from '../../operations/undo/undo-change.js'
 import { problem } from '../problem-of-error.js'
-import { sendProblem } from '../problem.js'
 import { atOnceAtMost } from './bulk-targets.js'
 import type { ApiContext, ApiServer } from './context.js'
+import { changeOnce } from './idempotency.js'
 import { orderOf } from './order-of.js'
 import { routeSchema } from './route-schema.js'
 import { accepted, undoResult } from './schemas/action-answers.js'
@@ -37,23 +37,26 @@ export function addUndoRoute(app: ApiServer, { db, operator, config, jobs }: Api
         },
       }),
     },
-    async (request, reply) => {
-      const auditId = request.params.id
-      const order = orderOf(request, request.body)
-      const matched = await countUndo(db, auditId)
-      if (matched > atOnceAtMost) {
-        const payload = { auditId, ...order }
-        const { id } = await jobs.queue.enqueue(undoJob, payload, { createdBy: order.by })
-        return reply.code(202).send({ jobId: id, matched })
-      }
-      const signal = abandoned(request)
-      const result = await undoChange(context, { auditId, order, signal })
-      const { affected, skipped, refused } = result
-      const [no] = refused
-      if (affected + skipped > 0 || no === undefined)
-        return reply.send({ affected, skipped, refused, auditId: result.auditId })
-      const detail = `Line ${no.auditId} stays: ${no.why}.`
-      return sendProblem(reply, { ...problem(409, detail), code: no.code })
-    },
+    (request, reply) =>
+      changeOnce(db, request, reply, async (requestId) => {
+        const auditId = request.params.id
+        const order = orderOf(request, request.body)
+        const matched = await countUndo(db, auditId)
+        if (matched > atOnceAtMost) {
+          const payload = { auditId, ...order }
+          const options = { createdBy: order.by, ...(requestId && { idempotencyKey: requestId }) }
+          const { id } = await jobs.queue.enqueue(undoJob, payload, options)
+          return { status: 202, body: { jobId: id, matched } }
+        }
+        const signal = abandoned(request)
+        const ofRequest = requestId === undefined ? order : { ...order, requestId }
+        const result = await undoChange(context, { auditId, order: ofRequest, signal })
+        const { affected, skipped, refused, stopped } = result
+        const [no] = refused
+        if (affected + skipped > 0 || no === undefined)
+          return { body: { affected, skipped, refused, auditId: result.auditId }, stopped }
+        const detail = `Line ${no.auditId} stays: ${no.why}.`
+        return { refusal: { ...problem(409, detail), code: no.code } }
+      }),
   )
 }
