@@ -12,6 +12,7 @@ import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import { appendAudit, appendOverall, lineOfRequest, type AuditEntry } from './audit-trail.js'
 import { eventState, hasNewer, isInState, type EventState } from './event-state.js'
+import { isChosen, type EventFilter } from './list-events.js'
 import type { Order } from './read-input.js'
 import { whyNotNow } from './row-end.js'
 import { afterSkip } from './undo/undo-skip.js'
@@ -72,6 +73,25 @@ export function skipEvents(
 /** How many events a replay would go through. */
 export async function countEvents(db: Kysely<Database>, targets: EventTargets): Promise<number> {
   return targets === 'parked' ? (await readParked(db)).length : targets.eventIds.length
+}
+
+/**
+ * The parked events that a filter means, oldest first: `eventIds` no more than `limit`, `matched` all. One
+ * with a newer event of its deal is not meant, for nothing can be done with it.
+ *
+ * @throws AppError INPUT_INVALID for what is no deal id
+ */
+export async function findParkedEvents(
+  db: Kysely<Database>,
+  filter: Omit<EventFilter, 'state'>,
+  limit: number,
+): Promise<{ readonly eventIds: readonly string[]; readonly matched: number }> {
+  const { rows } = await sql<{ id: string; matched: number }>`
+    select e.id, count(*) over ()::float8 as matched from messenger.outbox_events e
+    where ${isInState.parked} and ${isChosen(filter)} and not ${hasNewer}
+    order by e.seq limit ${limit}
+  `.execute(db)
+  return { eventIds: rows.map(({ id }) => id), matched: rows[0]?.matched ?? 0 }
 }
 
 /** How an event is named in the audit's `filter`, at its end. */

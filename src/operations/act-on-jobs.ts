@@ -12,7 +12,7 @@ import { quoted, type Order } from './read-input.js'
 import { beforeQueueChange } from './undo/undo-queue-change.js'
 
 /** The core's operator, or the like of it where no core runs. */
-export type JobMoves = Pick<JobOperator, 'cancel' | 'resurrect' | 'setPriority' | 'changeQueue'>
+export type JobMoves = JobOperator
 
 export interface JobsContext {
   readonly db: Kysely<Database>

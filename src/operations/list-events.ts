@@ -31,28 +31,38 @@ export const eventColumns: RawBuilder<unknown> = sql`
   ${utcText('e.occurred_at')} as "occurredAt", ${utcText('e.next_attempt_at')} as "nextAttemptAt",
   ${utcText('e.published_at')} as "publishedAt"`
 
-export interface EventQuery extends PageRequest {
+export interface EventFilter {
   readonly state?: EventState | undefined
   readonly dealId?: string | undefined
+  /** How the last error begins. */
+  readonly error?: string | undefined
 }
 
+export interface EventQuery extends PageRequest, EventFilter {}
+
 const order: ListOrder = { name: 'outbox', parts: ['number'] }
+
+/** Over `messenger.outbox_events e`. @throws AppError INPUT_INVALID for what is no deal id */
+export function isChosen({ state, dealId, error }: EventFilter): RawBuilder<unknown> {
+  const conditions: RawBuilder<unknown>[] = [sql`true`]
+  if (state !== undefined) conditions.push(isInState[state])
+  if (dealId !== undefined)
+    conditions.push(sql`e.aggregate_id = ${readUuid('a deal id', dealId)}::uuid`)
+  if (error !== undefined) conditions.push(sql`starts_with(e.last_error, ${error})`)
+  return sql.join(conditions, sql` and `)
+}
 
 /** @throws AppError INPUT_INVALID for a foreign cursor, or what is no deal id */
 export async function listEvents(
   db: Kysely<Database>,
-  { state, dealId, limit, cursor }: EventQuery,
+  { limit, cursor, ...filter }: EventQuery,
 ): Promise<Page<EventLine>> {
   const [before] = readCursor(order, cursor) ?? []
-  const conditions = [sql`true`]
-  if (state !== undefined) conditions.push(isInState[state])
-  if (dealId !== undefined)
-    conditions.push(sql`e.aggregate_id = ${readUuid('a deal id', dealId)}::uuid`)
-  if (before !== undefined) conditions.push(sql`e.seq < ${before}::bigint`)
+  const after = before === undefined ? sql`true` : sql`e.seq < ${before}::bigint`
   const { rows } = await sql<EventLine>`
     select ${eventColumns}
     from messenger.outbox_events e
-    where ${sql.join(conditions, sql` and `)}
+    where ${isChosen(filter)} and ${after}
     order by e.seq desc
     limit ${limit + 1}
   `.execute(db)

@@ -1,6 +1,6 @@
 /** Durable jobs as lists and JSON show them: times as RFC 3339, what a place has not as null. */
 
-import type { JobRecord, JobState, JobStorage } from '../chokaq/index.js'
+import type { JobFilter, JobRecord, JobState, JobStorage } from '../chokaq/index.js'
 import { AppError } from '../errors.js'
 import type { Page, PageRequest } from './page.js'
 
@@ -44,13 +44,17 @@ export interface JobDetail extends JobLine {
   readonly details: string | null
 }
 
-export interface JobsQuery extends PageRequest {
+export interface JobsFilter {
   /** Undefined: where jobs of the state are, else the live ones. */
   readonly place?: JobRecord['place'] | undefined
   readonly state?: JobState | undefined
   readonly queue?: string | undefined
   readonly type?: string | undefined
+  /** Part of the last error, or of a dead letter's details. */
+  readonly error?: string | undefined
 }
+
+export interface JobsQuery extends PageRequest, JobsFilter {}
 
 /**
  * Live jobs newest first, ended ones latest first. `limit` is 1 to 500.
@@ -60,11 +64,17 @@ export interface JobsQuery extends PageRequest {
  */
 export async function listJobs(
   storage: Pick<JobStorage, 'listJobs'>,
-  { place, state, queue, type, limit, cursor }: JobsQuery,
+  { limit, cursor, ...chosen }: JobsQuery,
 ): Promise<Page<JobLine>> {
-  const filter = { states: state === undefined ? undefined : [state], queue, type }
-  const page = await storage.listJobs({ place: placeOf(place, state), filter, limit, cursor })
+  const place = placeOf(chosen.place, chosen.state)
+  const page = await storage.listJobs({ place, filter: filterOf(chosen), limit, cursor })
   return { items: page.items.map(toLine), nextCursor: page.nextCursor ?? null }
+}
+
+/** In the core's words. @throws AppError INPUT_INVALID where no job of that state can be in that place */
+export function filterOf({ place, state, queue, type, error }: JobsFilter): JobFilter {
+  placeOf(place, state)
+  return { states: state === undefined ? undefined : [state], queue, type, errorContains: error }
 }
 
 const placeOfState: Readonly<Record<JobState, JobRecord['place']>> = {

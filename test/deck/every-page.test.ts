@@ -12,7 +12,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser, useBrowser } from '../support/browser.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { adminToken, logIn, serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { hostileTitle, seedDeckPages, type DeckPage } from './deck-pages.js'
+import {
+  changeEverything,
+  hostilePages,
+  hostileText,
+  seedDeckPages,
+  type DeckPage,
+} from './deck-pages.js'
+import { shifts, watchShifts } from './layout-shifts.js'
 
 const database = useTestDatabase()
 const pictures = fileURLToPath(new URL('../../.cache/deck/', import.meta.url))
@@ -37,6 +44,14 @@ describeInBrowser('every page', () => {
       await page.goto(deck.url(path))
       await look(name)
     }
+  }
+
+  /** Until the page has read itself anew. */
+  async function waitForLook(page: Page): Promise<void> {
+    const answer = await page.waitForResponse(
+      (response) => response.request().resourceType() === 'fetch' && response.url() === page.url(),
+    )
+    await answer.finished()
   }
 
   const takePicture = (page: Page, name: string) =>
@@ -84,12 +99,44 @@ describeInBrowser('every page', () => {
     expect(widths).toHaveLength(pages.length + 1)
   })
 
-  it('takes no text for markup', async () => {
-    const page = await open()
-    await logIn(page, deck.url('/provisions'), adminToken)
-    expect(await page.getByText(hostileTitle).count()).toBeGreaterThan(0)
-    expect(await page.locator('main img, main script').count()).toBe(0)
-    expect(await page.title()).toBe('Provisions · The Deck')
+  it('takes no text for markup, and runs none', async () => {
+    const page = await open({ mayComplain: /404/ })
+    page.on('dialog', (dialog) => {
+      throw new Error(`a text opened a dialog: ${dialog.message()}`)
+    })
+    const shown: string[] = []
+    await visit(page, async (name) => {
+      const text = await page.getByRole('main').textContent()
+      if (text?.includes(hostileText)) shown.push(name)
+      const made = 'main img, main script, main iframe, main [onerror], main style'
+      expect([name, await page.locator(made).count()]).toEqual([name, 0])
+      expect([name, await page.title()]).toEqual([name, expect.stringMatching(/ · The Deck$/)])
+    })
+    // Each kind of text that strangers type: titles, errors, reasons, payloads, details, messages, names.
+    for (const name of hostilePages) expect(shown).toContain(name)
+  })
+
+  it('moves nothing while what it shows changes', async () => {
+    const page = await open({ mayComplain: /404/ })
+    const moved: unknown[] = []
+    const watched: string[] = []
+    await logIn(page, deck.url(), adminToken, 'anna')
+    for (const { name, path } of pages) {
+      await page.goto(deck.url(path))
+      const isWatching = (await page.locator('main[data-watch]').count()) > 0
+      if (!isWatching) continue
+      watched.push(name)
+      await page.locator('#live[data-state=live]').waitFor()
+      // Its own look after the stream has opened is to be over: the next one is of the change.
+      await waitForLook(page)
+      await watchShifts(page)
+      await changeEverything(database())
+      await waitForLook(page)
+      const seen = await shifts(page)
+      if (JSON.stringify(seen) !== '[]') moved.push([name, seen])
+    }
+    expect(moved).toEqual([])
+    expect(watched.length).toBeGreaterThan(12)
   })
 
   it('can be read and used without script', async () => {

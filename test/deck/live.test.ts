@@ -7,6 +7,7 @@ import { describeInBrowser, useBrowser } from '../support/browser.js'
 import { seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
+import { shifts, watchShifts } from './layout-shifts.js'
 import {
   adminToken,
   emptyTables,
@@ -41,17 +42,6 @@ describeInBrowser('a page that is open', () => {
   const mark = (page: Page) => page.locator('#live').textContent()
   const isLive = (page: Page) => page.locator('#live[data-state=live]').waitFor()
 
-  /** From now on; each with what has moved. */
-  const watchShifts = (page: Page) =>
-    page.evaluate(`
-      window.shifts = []
-      new PerformanceObserver((list) => {
-        for (const { value, sources } of list.getEntries()) {
-          const moved = sources.map(({ node }) => node?.outerHTML ?? node?.textContent)
-          window.shifts.push({ value, moved })
-        }
-      }).observe({ type: 'layout-shift' })`)
-
   it('shows what others have changed, without any layout shift', async () => {
     const page = await open()
     await seedDeal(database().admin)
@@ -62,7 +52,7 @@ describeInBrowser('a page that is open', () => {
       await seedDeal(database().admin, { attempts: 12 - count })
       await waitFor(`${count} rows`, async () => (await rows(page)) === count)
     }
-    expect(await page.evaluate('window.shifts')).toEqual([])
+    expect(await shifts(page)).toEqual([])
   })
 
   it('the overview too: its figures change and nothing moves', async () => {
@@ -74,7 +64,7 @@ describeInBrowser('a page that is open', () => {
     await seedDeal(database().admin)
     await page.getByText('1 deal out of attempts').waitFor()
     expect(await page.locator('.figure', { hasText: 'Backlog' }).textContent()).toContain('2')
-    expect(await page.evaluate('window.shifts')).toEqual([])
+    expect(await shifts(page)).toEqual([])
   })
 
   it('waits while somebody types, chooses or reads a table, and goes on afterwards', async () => {

@@ -74,6 +74,7 @@ async function readSummary(
       parked: values.outboxParked,
       slotLagBytes: values.slot?.lagBytes ?? null,
     },
+    intake: { parked: values.intakeParked },
     lastRun: runs.items[0] ?? null,
     jobs: jobCounts(await storage.listQueues(), await storage.totals()),
   }

@@ -102,7 +102,7 @@ export function addAction<Subject>(
         carried={without(values, [...ownFields, ...fieldNames])}
         reason={one(values, 'reason') ?? ''}
         typed={one(values, 'typed') ?? ''}
-        fields={fields && (() => fields(values))}
+        fields={fields && (() => fields({ ...view.initial, ...values }))}
         fault={again?.fault}
         back={back(subject)}
       />,

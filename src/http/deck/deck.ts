@@ -28,6 +28,7 @@ import { addBulkActions } from './pages/bulk-actions.js'
 import { addDealActions } from './pages/deal-actions.js'
 import { sendErrorPage } from './pages/error.js'
 import { addEventPage } from './pages/event.js'
+import { addIntakePages } from './pages/intake.js'
 import { addJobPage } from './pages/job.js'
 import { addJobsPage } from './pages/jobs.js'
 import { addLogin } from './pages/login.js'
@@ -76,6 +77,7 @@ export async function addDeck(
       addBulkActions(app, deck)
       addOutboxPage(app, deck)
       addEventPage(app, deck)
+      addIntakePages(app, deck)
       addJobsPage(app, deck)
       addJobPage(app, deck)
       addQueuesPage(app, deck)

@@ -9,7 +9,12 @@ import type { DeckContext } from './context.js'
 
 /** @throws AppError INPUT_INVALID */
 export function jobIdOf({ params }: FastifyRequest): string {
-  const read = jobParams.safeParse(params)
+  return readJobId((params as { readonly id: string }).id)
+}
+
+/** @throws AppError INPUT_INVALID */
+export function readJobId(text: string): string {
+  const read = jobParams.safeParse({ id: text })
   if (read.success) return read.data.id
   throw new AppError('INPUT_INVALID', read.error.issues[0]?.message ?? 'This is not a job id.')
 }

@@ -4,6 +4,7 @@ export const sections = [
   { name: 'overview', href: '/deck', text: 'Overview' },
   { name: 'provisions', href: '/deck/provisions', text: 'Provisions' },
   { name: 'outbox', href: '/deck/outbox', text: 'Outbox' },
+  { name: 'intake', href: '/deck/intake', text: 'Intake' },
   { name: 'jobs', href: '/deck/jobs', text: 'Jobs' },
   { name: 'queues', href: '/deck/queues', text: 'Queues' },
   { name: 'runs', href: '/deck/runs', text: 'Runs' },

@@ -35,6 +35,7 @@ export function verdictOf(
     ...reasons.map((text): Finding => ({ tone: 'bad', text })),
     ...ofProvisions(summary),
     ...ofOutbox(summary),
+    ...ofIntake(summary),
     ...ofRuns(summary, retry, nowMs),
     ...ofJobs(summary),
   ]
@@ -82,6 +83,13 @@ function ofOutbox({ outbox }: Summary): readonly Finding[] {
     findings.push({ tone: 'warn', text, href: '/deck/outbox?state=pending' })
   }
   return findings
+}
+
+function ofIntake({ intake }: Summary): readonly Finding[] {
+  if (intake.parked === 0) return []
+  const theirs = intake.parked === 1 ? 'its deal has' : 'their deals have'
+  const text = `${ofThem(intake.parked, 'message')} of crm set aside: ${theirs} no chat.`
+  return [{ tone: 'bad', text, href: '/deck/intake' }]
 }
 
 function ofRuns(

@@ -18,6 +18,7 @@ const calm: Summary = {
   isCurrent: true,
   provisions: { backlog: 0, failed: 0, stuck: 0, poison: 0, oldestAgeSeconds: 0 },
   outbox: { relay: 'kafka', backlog: 0, publishLagSeconds: 0, parked: 0, slotLagBytes: null },
+  intake: { parked: 0 },
   lastRun,
   jobs: {
     ...{ due: 0, scheduled: 0, running: 0, dead: 0, lagSeconds: 0 },
@@ -47,6 +48,12 @@ it('a parked event, a service that is not ready, and no cycle need somebody too'
   expect(texts(judge({}, ['broker: not reached yet']))).toEqual(['broker: not reached yet'])
   const late = { ...lastRun, startedAt: '2026-01-02T02:58:00Z' }
   expect(texts(judge({ lastRun: late }))).toEqual(['No cycle for 6m 5s.'])
+})
+
+it('a message that was set aside leaves a deal without a chat, and leads to it', () => {
+  const verdict = judge({ intake: { parked: 1 } })
+  expect(verdict).toMatchObject({ tone: 'bad', findings: [{ href: '/deck/intake' }] })
+  expect(texts(verdict)).toEqual(['1 message of crm set aside: its deal has no chat.'])
 })
 
 it('what waits is worth a look, and comes after what needs somebody', () => {

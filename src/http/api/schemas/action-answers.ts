@@ -125,6 +125,9 @@ export const summary = z
       parked: count,
       slotLagBytes: number.nullable().meta({ description: 'null where this service relays.' }),
     }),
+    intake: z.object({
+      parked: count.meta({ description: 'Messages of crm that were set aside.' }),
+    }),
     lastRun: run.nullable(),
     jobs: z.object({
       due: count,

@@ -9,6 +9,7 @@ import { abandoned } from '../../api/time-limit.js'
 import { addAction, refuseStopped } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
+import { Targets } from '../parts/targets.js'
 import { Id, ofThem } from '../parts/text.js'
 import { all, one, type Values } from '../values.js'
 
@@ -110,13 +111,7 @@ function Deals({ dealIds, text }: Chosen & { readonly text: string }): JSX.Eleme
   return (
     <>
       <p safe>{text}</p>
-      <ul class="targets">
-        {dealIds.map((dealId) => (
-          <li>
-            <Id id={dealId} href={`/deck/provisions/${dealId}`} />
-          </li>
-        ))}
-      </ul>
+      <Targets path="/deck/provisions" ids={dealIds} whyNot={new Map()} />
     </>
   )
 }

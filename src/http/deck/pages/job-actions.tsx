@@ -1,10 +1,11 @@
-/** What an operator does to one job: cancel, priority, resurrect with another payload. */
+/** What an operator does to one job: cancel, priority, resurrect with other payload, tags or priority. */
 
 import { AppError } from '../../../errors.js'
 import {
   cancelJob,
   prioritizeJob,
   resurrectJob,
+  type JobEdits,
   type JobEnd,
 } from '../../../operations/act-on-jobs.js'
 import type { JobDetail } from '../../../operations/list-jobs.js'
@@ -23,6 +24,8 @@ interface JobAction {
   readonly isFor: (job: JobDetail) => boolean
   readonly fields?: (values: Values) => JSX.Element
   readonly fieldNames?: readonly string[]
+  /** What the fields hold at first. */
+  readonly initial?: (job: JobDetail) => Values
   readonly act: (id: string, order: Order, values: Values) => Promise<JobEnd>
 }
 
@@ -42,17 +45,29 @@ export function addJobActions(app: DeckServer, deck: DeckContext): void {
     isFor: ({ state }) => state === 'Pending',
     fieldNames: ['priority'],
     fields: (values) => <PriorityField value={one(values, 'priority') ?? ''} />,
+    initial: ({ priority }) => ({ priority: String(priority) }),
     act: (id, order, values) => prioritizeJob(context, id, order, priorityOf(values)),
   })
   addJobAction(app, deck, {
     name: 'resurrect',
     title: 'Resurrect',
-    effect: 'It begins anew, with all its runs; with another payload where one is given.',
+    effect: 'It begins anew, with all its runs; as it was, or as you change it here.',
     isFor: ({ place }) => place === 'dlq',
-    fieldNames: ['payload'],
-    fields: (values) => <PayloadField value={one(values, 'payload') ?? ''} />,
-    act: (id, order, values) =>
-      resurrectJob(context, id, order, { payload: one(values, 'payload') }),
+    fieldNames: ['payload', 'tags', 'priority'],
+    fields: (values) => (
+      <>
+        <PayloadField value={one(values, 'payload') ?? ''} />
+        <TagsField value={one(values, 'tags') ?? ''} />
+        <PriorityField value={one(values, 'priority') ?? ''} />
+      </>
+    ),
+    initial: (job) => ({
+      payload: prettyJson(job.payload),
+      tags: job.tags.join(', '),
+      priority: String(job.priority),
+    }),
+    act: async (id, order, values) =>
+      resurrectJob(context, id, order, editsOf(await readJob(deck, id), values)),
   })
 }
 
@@ -62,7 +77,7 @@ interface Subject {
 }
 
 function addJobAction(app: DeckServer, deck: DeckContext, action: JobAction): void {
-  const { name, title, effect, fields, fieldNames, isFor, act } = action
+  const { name, title, effect, fields, fieldNames, initial, isFor, act } = action
   addAction<Subject>(app, deck, {
     path: `/jobs/:id/${name}`,
     section: 'jobs',
@@ -70,7 +85,11 @@ function addJobAction(app: DeckServer, deck: DeckContext, action: JobAction): vo
     read: (values, request) => ({ id: jobIdOf(request), values }),
     view: async ({ id }) => {
       const job = await readJob(deck, id)
-      return { preview: () => <Preview job={job} />, isVoid: !isFor(job) }
+      return {
+        preview: () => <Preview job={job} />,
+        isVoid: !isFor(job),
+        ...(initial && { initial: initial(job) }),
+      }
     },
     carryOut: async ({ id, values }, order) => {
       const end = await act(id, order, values)
@@ -85,6 +104,36 @@ function priorityOf(values: Values): number {
   const text = one(values, 'priority') ?? ''
   if (/^\d{1,3}$/.test(text) && Number(text) <= 100) return Number(text)
   throw new AppError('INPUT_INVALID', 'The priority is a whole number from 0 to 100.')
+}
+
+/**
+ * What differs from the job as it is; a payload that only looks different is left as it was stored.
+ *
+ * @throws AppError INPUT_INVALID
+ */
+function editsOf(job: JobDetail, values: Values): JobEdits {
+  const payload = one(values, 'payload')
+  if (payload === undefined)
+    throw new AppError('INPUT_INVALID', 'The payload is empty: it is JSON, {} at the least.')
+  const tags = (one(values, 'tags') ?? '')
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
+  return {
+    payload: payload.replaceAll('\r\n', '\n') === prettyJson(job.payload) ? undefined : payload,
+    tags: tags.join() === job.tags.join() ? undefined : tags,
+    priority: priorityOf(values),
+  }
+}
+
+/** With line breaks, unless that would change more than those: numbers that JavaScript can't hold, say. */
+function prettyJson(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text)
+    return JSON.stringify(value) === text ? JSON.stringify(value, undefined, 2) : text
+  } catch {
+    return text
+  }
 }
 
 function Preview({ job }: { readonly job: JobDetail }): JSX.Element {
@@ -120,10 +169,26 @@ function PriorityField({ value }: { readonly value: string }): JSX.Element {
 function PayloadField({ value }: { readonly value: string }): JSX.Element {
   return (
     <label class="field">
-      <span>Another payload, JSON; empty: as it is</span>
-      <textarea name="payload" rows="8" spellcheck="false" maxlength={String(longestPayload)} safe>
+      <span>Payload, JSON</span>
+      <textarea
+        class="code"
+        name="payload"
+        rows="8"
+        spellcheck="false"
+        maxlength={String(longestPayload)}
+        safe
+      >
         {value}
       </textarea>
+    </label>
+  )
+}
+
+function TagsField({ value }: { readonly value: string }): JSX.Element {
+  return (
+    <label class="field">
+      <span>Tags, separated by commas</span>
+      <input type="text" name="tags" value={value} autocomplete="off" />
     </label>
   )
 }

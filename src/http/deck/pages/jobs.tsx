@@ -1,29 +1,25 @@
 /** Durable jobs of one place: live ones newest first, ended ones latest first. */
 
 import { jobStates, ChokaqError } from '../../../chokaq/index.js'
-import { AppError } from '../../../errors.js'
 import { listJobs, type JobLine } from '../../../operations/list-jobs.js'
 import { readJobs } from '../../api/read-only.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { FilterBar, type FilterField } from '../parts/filter-bar.js'
+import { jobFilterOf, jobPlaces } from '../job-values.js'
 import { Pager, rowsPerPage } from '../parts/pager.js'
+import { Selection } from '../parts/selection.js'
 import { JobBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Id, Line, Time } from '../parts/text.js'
 import { readPage } from '../read-page.js'
-import { sendPage } from '../send-page.js'
+import { sendPage, visitorOf } from '../send-page.js'
 import { inputFault, one, valuesOf, type Values } from '../values.js'
+import { addJobBulkActions, JobBulkLink, jobActionOf } from './job-bulk-actions.js'
 
 const path = '/deck/jobs'
 
-const places = [
-  { value: 'hot', text: 'Hot: live' },
-  { value: 'archive', text: 'Archive: succeeded' },
-  { value: 'dlq', text: 'DLQ: dead' },
-] as const
-
 const fields: readonly FilterField[] = [
-  { name: 'place', label: 'Place', options: places },
+  { name: 'place', label: 'Place', options: jobPlaces },
   {
     name: 'state',
     label: 'State',
@@ -34,6 +30,7 @@ const fields: readonly FilterField[] = [
   },
   { name: 'queue', label: 'Queue' },
   { name: 'type', label: 'Type', placeholder: 'provision.requeue.v1', isWide: true },
+  { name: 'error', label: 'Error contains' },
 ]
 
 const columns: readonly Column<JobLine>[] = [
@@ -50,12 +47,14 @@ const columns: readonly Column<JobLine>[] = [
   { head: 'Queue', kind: 'word', isMinor: true, cell: ({ queue }) => <Line text={queue} /> },
 ]
 
-export function addJobsPage(app: DeckServer, { db }: DeckContext): void {
+export function addJobsPage(app: DeckServer, deck: DeckContext): void {
+  const { db } = deck
   app.get('/jobs', async (request, reply) => {
     const values = valuesOf(request.query)
     const { page, fault } = await readPage(async () => {
-      const query = queryOf(values)
-      return readJobs(db, (storage) => listJobs(storage, query))
+      const filter = jobFilterOf(values)
+      const range = { cursor: one(values, 'cursor'), limit: rowsPerPage }
+      return readJobs(db, (storage) => listJobs(storage, { ...filter, ...range }))
     }, faultOf)
     return sendPage(
       request,
@@ -67,26 +66,40 @@ export function addJobsPage(app: DeckServer, { db }: DeckContext): void {
           <Pager {...{ page, path, values }} one="job" />
         </div>
         <FilterBar {...{ path, fields, values, fault }} />
-        <Table {...{ columns, items: page.items }} caption="Jobs" empty="No job is like this." />
+        <List {...{ items: page.items, values }} canChange={visitorOf(request).canChange} />
       </>,
     )
   })
+  addJobBulkActions(app, deck)
+}
+
+function List(props: {
+  readonly items: readonly JobLine[]
+  readonly values: Values
+  readonly canChange: boolean
+}): JSX.Element {
+  const { items, values, canChange } = props
+  const table = { caption: 'Jobs', columns, items, empty: 'No job is like this.' }
+  const action = jobActionOf(one(values, 'place') ?? 'hot')
+  if (!canChange || items.length === 0 || action === undefined) return <Table {...table} />
+  return (
+    <>
+      <JobBulkLink values={values} />
+      <Selection {...{ path, values }} actions={[{ name: action.name, text: action.title }]}>
+        <Table
+          {...table}
+          choice={{
+            field: 'job',
+            valueOf: ({ id }: JobLine) => id,
+            nameOf: ({ id }: JobLine) => `job ${id}`,
+            chosen: [],
+          }}
+        />
+      </Selection>
+    </>
+  )
 }
 
 function faultOf(error: unknown): string | undefined {
   return error instanceof ChokaqError ? error.message : inputFault(error)
-}
-
-/** @throws AppError INPUT_INVALID */
-function queryOf(values: Values) {
-  const placeText = one(values, 'place') ?? 'hot'
-  const place = places.find(({ value }) => value === placeText)?.value
-  const stateText = one(values, 'state')
-  const state = jobStates.find((name) => name === stateText)
-  if (place === undefined || (stateText !== undefined && state === undefined))
-    throw new AppError('INPUT_INVALID', 'There is no such place or state of jobs.')
-  return {
-    ...{ place, state, queue: one(values, 'queue'), type: one(values, 'type') },
-    ...{ cursor: one(values, 'cursor'), limit: rowsPerPage },
-  }
 }

@@ -8,12 +8,14 @@ import type { DeckContext, DeckServer } from '../context.js'
 import { Figure } from '../parts/figure.js'
 import { FilterBar, type FilterField } from '../parts/filter-bar.js'
 import { Pager, rowsPerPage } from '../parts/pager.js'
+import { Selection } from '../parts/selection.js'
 import { EventBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, countText, Id, Line, spanText, Time } from '../parts/text.js'
 import { readPage } from '../read-page.js'
-import { sendPage } from '../send-page.js'
-import { one, valuesOf } from '../values.js'
+import { sendPage, visitorOf } from '../send-page.js'
+import { one, valuesOf, type Values } from '../values.js'
+import { EventBulkLinks } from './event-actions.js'
 
 const path = '/deck/outbox'
 const states = ['pending', 'parked', 'published', 'superseded', 'skipped']
@@ -27,6 +29,7 @@ const fields: readonly FilterField[] = [
       ...states.map((state) => ({ value: state, text: state })),
     ],
   },
+  { name: 'error', label: 'Last error begins' },
   { name: 'dealId', label: 'Deal', placeholder: 'id', isWide: true },
 ]
 
@@ -58,7 +61,8 @@ export function addOutboxPage(app: DeckServer, { db, config }: DeckContext): voi
       const state = one(values, 'state')
       const query = {
         state: state === undefined ? undefined : readEventState(state),
-        ...{ dealId: one(values, 'dealId'), cursor: one(values, 'cursor'), limit: rowsPerPage },
+        ...{ dealId: one(values, 'dealId'), error: one(values, 'error') },
+        ...{ cursor: one(values, 'cursor'), limit: rowsPerPage },
       }
       return readOnly(db, (trx) => listEvents(trx, query))
     })
@@ -73,14 +77,45 @@ export function addOutboxPage(app: DeckServer, { db, config }: DeckContext): voi
         </div>
         <Standing status={status} />
         <FilterBar {...{ path, fields, values, fault }} />
-        <Table
-          {...{ columns, items: page.items }}
-          caption="Events, newest first"
-          empty="No event is like this."
-        />
+        <List {...{ items: page.items, values }} canChange={visitorOf(request).canChange} />
       </>,
     )
   })
+}
+
+/** Chosen are those that something can be done with: whoever wants to must look at them alone. */
+function List(props: {
+  readonly items: readonly EventLine[]
+  readonly values: Values
+  readonly canChange: boolean
+}): JSX.Element {
+  const { items, values, canChange } = props
+  const table = { caption: 'Events, newest first', columns, items, empty: 'No event is like this.' }
+  const state = one(values, 'state')
+  const isOpen = state === 'parked' || state === 'pending'
+  if (!canChange || items.length === 0 || !isOpen) return <Table {...table} />
+  return (
+    <>
+      {state === 'parked' && <EventBulkLinks values={values} />}
+      <Selection
+        {...{ path, values }}
+        actions={[
+          { name: 'replay', text: 'Replay' },
+          { name: 'skip', text: 'Skip' },
+        ]}
+      >
+        <Table
+          {...table}
+          choice={{
+            field: 'event',
+            valueOf: ({ id }: EventLine) => id,
+            nameOf: ({ id }: EventLine) => `event ${id}`,
+            chosen: [],
+          }}
+        />
+      </Selection>
+    </>
+  )
 }
 
 function Standing({ status }: { readonly status: OutboxStatus }): JSX.Element {

@@ -9,13 +9,14 @@ import { readOnly } from '../../api/read-only.js'
 import type { DeckContext, DeckServer, Visitor } from '../context.js'
 import { FilterBar, type FilterField } from '../parts/filter-bar.js'
 import { Pager, rowsPerPage } from '../parts/pager.js'
+import { Selection } from '../parts/selection.js'
 import { ProvisionBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Id, Line, Time } from '../parts/text.js'
 import { filterInputOf } from '../provision-values.js'
 import { BulkLinks } from './bulk-actions.js'
 import { sendPage, visitorOf } from '../send-page.js'
-import { inputFault, one, queryOf, valuesOf, type Values } from '../values.js'
+import { inputFault, one, valuesOf, type Values } from '../values.js'
 
 const path = '/deck/provisions'
 
@@ -117,15 +118,14 @@ function List({ page, values, visitor, maxAttempts, isKnown }: ListProps): JSX.E
   }
   if (!visitor.canChange || page.items.length === 0) return <Table {...table} />
   return (
-    <form method="get" action={`${path}/requeue`} data-choice>
-      <input type="hidden" name="back" value={`${path}${queryOf(values)}`} />
-      <div class="chosen">
-        <span>With the chosen:</span>
-        <button>Re-enqueue</button>
-        <button formaction={`${path}/reemit`}>Tell crm again</button>
-        <button formaction={`${path}/reconcile`}>Reconcile</button>
-        <output data-chosen-count />
-      </div>
+    <Selection
+      {...{ path, values }}
+      actions={[
+        { name: 'requeue', text: 'Re-enqueue' },
+        { name: 'reemit', text: 'Tell crm again' },
+        { name: 'reconcile', text: 'Reconcile' },
+      ]}
+    >
       <Table
         {...table}
         choice={{
@@ -135,7 +135,7 @@ function List({ page, values, visitor, maxAttempts, isKnown }: ListProps): JSX.E
           chosen: [],
         }}
       />
-    </form>
+    </Selection>
   )
 }
 

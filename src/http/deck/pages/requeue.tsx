@@ -11,7 +11,8 @@ import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
 import type { Notice } from '../notice.js'
 import { undoHref } from '../parts/audit-table.js'
-import { Id, ofThem } from '../parts/text.js'
+import { Targets } from '../parts/targets.js'
+import { ofThem } from '../parts/text.js'
 import { all, one } from '../values.js'
 
 interface Chosen {
@@ -72,18 +73,7 @@ function Preview(props: {
         <strong safe>{ofThem(affected, 'deal')}</strong> would be re-enqueued
         {refused.length > 0 && <span safe>{`, ${ofThem(refused.length, 'deal')} would not`}</span>}.
       </p>
-      <ul class="targets">
-        {dealIds.map((dealId) => (
-          <li>
-            <Id id={dealId} href={`/deck/provisions/${dealId}`} />
-            {why.has(dealId) && (
-              <span class="why" safe>
-                {why.get(dealId)}
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Targets path="/deck/provisions" ids={dealIds} whyNot={why} />
     </>
   )
 }

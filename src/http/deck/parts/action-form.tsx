@@ -9,6 +9,8 @@ export interface ActionView {
   readonly preview: () => JSX.Element
   /** Whoever confirms types this; for what means many rows, or can't be taken back. */
   readonly typed?: string
+  /** What the action's own fields hold until somebody has typed. */
+  readonly initial?: Values
   /** Nothing is left to confirm. */
   readonly isVoid?: boolean
 }
