@@ -17,18 +17,8 @@ export const hostileTitle = '<img src=x onerror="document.title=1"></td><script>
 export const hostileText = '<img src=x onerror='
 /** Where such texts are to be seen, of every kind that there is. */
 export const hostilePages = [
-  ...[
-    'overview',
-    'provisions',
-    'provision',
-    'requeue',
-    'bulk',
-    'outbox',
-    'event',
-    'intake',
-    'message',
-  ],
-  ...['take-in', 'jobs', 'job', 'resurrect', 'queues', 'audit', 'undo', 'runs'],
+  ...['overview', 'provisions', 'provision', 'event', 'outbox', 'intake', 'message'],
+  ...['take-in', 'jobs', 'job', 'resurrect', 'queues', 'audit', 'runs'],
 ]
 const longError = `data:${'X'.repeat(500)}`
 

@@ -23,7 +23,9 @@ export function AttemptTimeline(props: {
           <Time at={item.failedAt} />
           <strong safe>{item.attempt === 0 ? 'Intake' : `Attempt ${item.attempt}`}</strong>
           <span class="timeline-error">
-            <code safe>{item.error}</code>
+            <code title={item.error} safe>
+              {item.error}
+            </code>
             <span class="hint" safe>
               {errorMeaning(item.error) ?? ''}
             </span>
