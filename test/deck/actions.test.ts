@@ -28,7 +28,7 @@ describeInBrowser('an action', () => {
   }
   const main = (page: Page) => page.getByRole('main')
   async function confirm(page: Page, button: string): Promise<void> {
-    await page.getByLabel('Reason').fill('the cause was mended')
+    await page.getByLabel('Reason, for the audit').fill('the cause was mended')
     await main(page).getByRole('button', { name: button, exact: true }).click()
   }
   const notice = (page: Page, text: string) => page.locator('#notices', { hasText: text }).waitFor()
@@ -72,7 +72,7 @@ describeInBrowser('an action', () => {
     await confirm(page, 'Take back')
     const fault = page.getByRole('alert')
     expect(await fault.textContent()).toContain('its row was changed since')
-    expect(await page.getByLabel('Reason').inputValue()).toBe('the cause was mended')
+    expect(await page.getByLabel('Reason, for the audit').inputValue()).toBe('the cause was mended')
     expect(await state(deal)).toMatchObject({ attempts: 0 })
   })
 
@@ -106,7 +106,7 @@ describeInBrowser('an action', () => {
     await page.getByLabel('Type 3 to confirm').fill('2')
     await confirm(page, 'Re-enqueue all')
     expect(await page.getByRole('alert').textContent()).toContain('Type 3 to confirm')
-    expect(await page.getByLabel('Reason').inputValue()).toBe('the cause was mended')
+    expect(await page.getByLabel('Reason, for the audit').inputValue()).toBe('the cause was mended')
     await page.getByLabel('Type 3 to confirm').fill('3')
     await confirm(page, 'Re-enqueue all')
     await notice(page, 'A job goes through 3 deals')
@@ -146,11 +146,11 @@ describeInBrowser('an action', () => {
   it('that an event no longer bears is told in place', async () => {
     const id = await seedEvent(database())
     const page = await at(`/outbox/${id}/skip`, /409/)
-    await page.getByLabel('Reason').fill('crm knows')
+    await page.getByLabel('Reason, for the audit').fill('crm knows')
     await database().query('update messenger.outbox_events set published_at = now()')
     await main(page).getByRole('button', { name: 'Skip' }).click()
     expect(await page.getByRole('alert').textContent()).toContain('published already')
-    expect(await page.getByLabel('Reason').inputValue()).toBe('crm knows')
+    expect(await page.getByLabel('Reason, for the audit').inputValue()).toBe('crm knows')
   })
 
   it('pauses a queue, limits it, and takes that back', async () => {
@@ -205,10 +205,17 @@ describeInBrowser('an action', () => {
     expect(await page.getByLabel('Payload, JSON').inputValue()).toBe('{"not": "json')
     const payload = { filter: { status: 'Failed' }, by: 'anna', reason: 'mended' }
     await page.getByLabel('Payload, JSON').fill(JSON.stringify(payload))
+    await page.getByLabel('Tags').fill('by hand, after the outage')
+    await page.getByLabel('Priority').fill('101')
+    await confirm(page, 'Resurrect')
+    expect(await page.getByRole('alert').textContent()).toContain('a whole number from 0 to 100')
+    expect(await page.getByLabel('Tags').inputValue()).toBe('by hand, after the outage')
+    await page.getByLabel('Priority').fill('7')
     await confirm(page, 'Resurrect')
     await notice(page, 'resurrected')
     const after = await job()
-    expect(after).toMatchObject({ state: 'Pending' })
+    const tags = ['by hand', 'after the outage']
+    expect(after).toMatchObject({ state: 'Pending', priority: 7, tags })
     expect(JSON.parse(String(after['payload']))).toEqual(payload)
   })
 })

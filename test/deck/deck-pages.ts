@@ -18,7 +18,7 @@ export const hostileText = '<img src=x onerror='
 /** Where such texts are to be seen, of every kind that there is. */
 export const hostilePages = [
   ...['overview', 'provisions', 'provision', 'event', 'outbox', 'intake', 'message'],
-  ...['take-in', 'jobs', 'job', 'resurrect', 'queues', 'audit', 'runs'],
+  ...['jobs', 'job', 'resurrect', 'queues', 'audit', 'runs'],
 ]
 const longError = `data:${'X'.repeat(500)}`
 

@@ -112,7 +112,7 @@ describeInBrowser('what was set aside', () => {
     await database().query('delete from messenger.intake_parked')
     await page.getByLabel('Type 1 to confirm').fill('1')
     await confirm(page, 'Discard')
-    expect(await page.getByRole('alert').textContent()).toContain('it was dealt with already')
+    expect(await page.getByRole('alert').textContent()).toContain('There is nothing left to do')
     expect(await page.getByLabel('Reason').inputValue()).toBe('crm was asked')
   })
 })
