@@ -27,11 +27,32 @@ export interface ConcurrencyLimiter {
   setLimit(limit: number): void
 }
 
+interface Waiter {
+  readonly signal: AbortSignal | undefined
+  readonly resolve: (permit: Permit) => void
+  readonly reject: (reason: Error) => void
+}
+
 export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimiter {
   let limit = checked(initialLimit)
   let active = 0
   // A Set keeps the order of arrival and lets one in the middle go away at no cost.
-  const waiters = new Set<(permit: Permit) => void>()
+  const waiters = new Set<Waiter>()
+  const heard = new WeakSet<AbortSignal>()
+
+  /** Once for each signal: thousands may wait under one, and a listener costs more than the wait. */
+  const hear = (signal: AbortSignal): void => {
+    if (heard.has(signal)) return
+    heard.add(signal)
+    const turnAway = (): void => {
+      for (const waiter of waiters) {
+        if (waiter.signal !== signal) continue
+        waiters.delete(waiter)
+        waiter.reject(signal.reason as Error)
+      }
+    }
+    signal.addEventListener('abort', turnAway, { once: true })
+  }
 
   const permit = (): Permit => {
     let released = false
@@ -50,7 +71,7 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
     for (const waiter of waiters) {
       if (active >= limit) return
       waiters.delete(waiter)
-      waiter(permit())
+      waiter.resolve(permit())
     }
   }
 
@@ -79,16 +100,8 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
           resolve(got)
           return
         }
-        const onAbort = (): void => {
-          waiters.delete(waiter)
-          reject(signal?.reason as Error)
-        }
-        const waiter = (late: Permit): void => {
-          signal?.removeEventListener('abort', onAbort)
-          resolve(late)
-        }
-        waiters.add(waiter)
-        signal?.addEventListener('abort', onAbort)
+        waiters.add({ signal, resolve, reject })
+        if (signal !== undefined) hear(signal)
       })
     },
     setLimit(next) {

@@ -32,12 +32,15 @@ export type CheckedPayload<T> =
  */
 const answerWithinMs = 10_000
 
-/** Checks a payload as it is stored: JSON text in, what the handler receives out. */
-export async function readPayload<T>(
+/**
+ * Checks a payload as it is stored: JSON text in, what the handler receives out. A promise only where the
+ * schema itself answers with one.
+ */
+export function readPayload<T>(
   schema: PayloadSchema<unknown, T>,
   text: string,
   limitMs = answerWithinMs,
-): Promise<CheckedPayload<T>> {
+): CheckedPayload<T> | Promise<CheckedPayload<T>> {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -46,33 +49,40 @@ export async function readPayload<T>(
     return { ok: false, why: 'it is not JSON' }
   }
   try {
-    const verdict = await inTime(schema['~standard'].validate(value), limitMs)
-    if (verdict === late) return { ok: false, why: `the schema gave no answer in ${limitMs} ms` }
-    if (verdict.issues === undefined) return { ok: true, payload: verdict.value }
-    return { ok: false, why: verdict.issues.map(describeIssue).join('\n') }
+    const verdict = schema['~standard'].validate(value)
+    return 'then' in verdict ? inTime(verdict, limitMs) : judge(verdict)
   } catch (error) {
-    // A rule of the schema's that fails on a payload knows nothing of it; its message may quote it.
-    return { ok: false, why: `the schema itself failed on it: ${whereItFailed(error)}` }
+    return schemaFailed(error)
   }
 }
 
-const late = Symbol('late')
-
-/** `late` where the time is up first; what comes then is heard by nobody. */
-async function inTime<T extends object>(
-  answer: T | Promise<T>,
-  ms: number,
-): Promise<T | typeof late> {
-  if (!('then' in answer)) return answer
+async function inTime<T>(
+  answer: Promise<Verdict<T>>,
+  limitMs: number,
+): Promise<CheckedPayload<T>> {
   let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<typeof late>((resolve) => {
-    timer = setTimeout(() => resolve(late), ms)
+  const tooLate = new Promise<CheckedPayload<T>>((resolve) => {
+    const late = { ok: false, why: `the schema gave no answer in ${limitMs} ms` } as const
+    timer = setTimeout(() => resolve(late), limitMs)
   })
   try {
-    return await Promise.race([answer, tooLate])
+    // What comes after the time is up is heard by nobody.
+    return await Promise.race([answer.then(judge), tooLate])
+  } catch (error) {
+    return schemaFailed(error)
   } finally {
     clearTimeout(timer)
   }
+}
+
+function judge<T>(verdict: Verdict<T>): CheckedPayload<T> {
+  if (verdict.issues === undefined) return { ok: true, payload: verdict.value }
+  return { ok: false, why: verdict.issues.map(describeIssue).join('\n') }
+}
+
+/** A rule of the schema's that fails on a payload knows nothing of it; its message may quote it. */
+function schemaFailed(error: unknown): CheckedPayload<never> {
+  return { ok: false, why: `the schema itself failed on it: ${whereItFailed(error)}` }
 }
 
 function whereItFailed(error: unknown): string {

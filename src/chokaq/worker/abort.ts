@@ -24,3 +24,40 @@ export class JobAbortedError extends Error {
     this.reason = reason
   }
 }
+
+/**
+ * The wish to end one run before its time. The handler's AbortSignal is made when it is asked for: most
+ * handlers never look, and a signal costs more than all else that a short run takes.
+ */
+export class RunAbort {
+  #error: JobAbortedError | undefined
+  #controller: AbortController | undefined
+  #listener: (() => void) | undefined
+
+  /** Undefined while nobody wants the run to end. */
+  get error(): JobAbortedError | undefined {
+    return this.#error
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#error !== undefined) this.#controller.abort(this.#error)
+    }
+    return this.#controller.signal
+  }
+
+  /** The first reason stays. */
+  abort(reason: AbortReason): void {
+    if (this.#error !== undefined) return
+    this.#error = new JobAbortedError(reason)
+    this.#controller?.abort(this.#error)
+    this.#listener?.()
+  }
+
+  /** For whoever waits for the run; one listener, called at most once and at once where it is aborted. */
+  listen(listener: () => void): void {
+    this.#listener = listener
+    if (this.#error !== undefined) listener()
+  }
+}

@@ -6,7 +6,7 @@ import type { CircuitLease } from '../kernel/circuit-breaker.js'
 import { decidePostponement } from '../kernel/retry-decision.js'
 import type { JobDefinition } from '../registry/job-definition.js'
 import type { JobRegistry } from '../registry/job-registry.js'
-import { readPayload } from '../registry/payload-schema.js'
+import { readPayload, type CheckedPayload } from '../registry/payload-schema.js'
 import type { CircuitBreakers } from './circuit-breakers.js'
 import type { DeathReason } from './job-moves.js'
 
@@ -34,12 +34,15 @@ export interface AdmissionRules {
   readonly random: Random
 }
 
-/** @param ageMs since it was first due or resurrected */
-export async function admitJob(
+/**
+ * @param ageMs since it was first due or resurrected
+ * @returns a promise only where the payload's schema needs time
+ */
+export function admitJob(
   job: FetchedJob,
   ageMs: number,
   rules: AdmissionRules,
-): Promise<Admission> {
+): Admission | Promise<Admission> {
   const definition = rules.registry.find(job.type)
   if (definition === undefined) {
     const details = `No handler is defined for ${job.type} in the worker that fetched it.`
@@ -55,18 +58,39 @@ export async function admitJob(
     const details = `The job has ${job.attempts} runs behind it; no run begins after ${maxAttempts}.`
     return { kind: 'dead', reason: 'MaxRetriesExceeded', details }
   }
-  const checked = await readPayload(definition.schema, job.payload)
+  const checked = readPayload(definition.schema, job.payload)
+  const decide = (known: CheckedPayload<unknown>): Admission =>
+    admitPayload(job, { ageMs, maxAgeMs }, definition, known, rules)
+  return checked instanceof Promise ? checked.then(decide) : decide(checked)
+}
+
+interface Age {
+  readonly ageMs: number
+  /** The definition's, or the worker's. */
+  readonly maxAgeMs: number
+}
+
+function admitPayload(
+  job: FetchedJob,
+  age: Age,
+  definition: JobDefinition,
+  checked: CheckedPayload<unknown>,
+  rules: AdmissionRules,
+): Admission {
   if (!checked.ok) {
     const details = `The payload does not fit ${job.type}:\n${checked.why}`
     return { kind: 'dead', reason: 'InvalidPayload', details }
   }
   const circuit = rules.breakers.tryAcquire(job.type)
-  if (circuit === undefined) return postpone(job, ageMs, { ...rules, maxAgeMs })
+  if (circuit === undefined) return postpone(job, age, rules)
   return { kind: 'admitted', definition, payload: checked.payload, circuit }
 }
 
-function postpone(job: FetchedJob, ageMs: number, rules: AdmissionRules): Admission {
-  const { openMs, maxAgeMs, random } = rules
+function postpone(
+  job: FetchedJob,
+  { ageMs, maxAgeMs }: Age,
+  { openMs, random }: AdmissionRules,
+): Admission {
   // Spread over half a period, so that all do not come back in one instant.
   const delayMs = openMs * (1 + random() / 2)
   const decision = decidePostponement({ attempts: job.attempts, ageMs, delayMs }, { maxAgeMs })

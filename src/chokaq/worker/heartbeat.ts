@@ -5,82 +5,90 @@
 
 import type { Random } from '../kernel/backoff.js'
 import type { HeartbeatResult } from '../storage/worker-port.js'
-import { longestTimerMs } from './waiting.js'
+import type { Alarm, Alarms } from './alarms.js'
 
 export interface HeartbeatOptions {
   readonly minMs: number
   readonly maxMs: number
   /** After so long without an answer the job may be taken for dead elsewhere. */
   readonly silentMs: number
-  readonly beat: () => Promise<HeartbeatResult>
+  readonly alarms: Alarms
   readonly random: Random
-  readonly onCancelRequested: (cancel: { readonly by: string; readonly reason: string }) => void
-  /** The job is another's now, or nobody's. No further beat is made. */
-  readonly onLost: () => void
-  /** No beat has been answered for `silentMs`. It goes on trying. */
-  readonly onSilent: () => void
 }
 
-export interface Heartbeat {
-  /** Beats now, to hear of a cancellation at once. */
-  beatNow(): void
-  stop(): void
+/** Whose heart it is. */
+export interface HeartbeatOwner {
+  beat(): Promise<HeartbeatResult>
+  onCancelRequested(cancel: { readonly by: string; readonly reason: string }): void
+  /** The job is another's now, or nobody's. No further beat is made. */
+  onLost(): void
+  /** No beat has been answered for `silentMs`. It goes on trying. */
+  onSilent(): void
 }
 
 /** Between two tries while the storage doesn't answer. */
 const retryMs = 1_000
 
-export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { minMs, maxMs, silentMs, beat, random } = options
-  let stopped = false
-  let beating = false
-  let nextBeat: NodeJS.Timeout | undefined
-  let silence: NodeJS.Timeout | undefined
+export class Heartbeat {
+  readonly #options: HeartbeatOptions
+  readonly #owner: HeartbeatOwner
+  #stopped = false
+  #beating = false
+  #nextBeat: Alarm
+  #silence: Alarm
 
-  const stop = (): void => {
-    stopped = true
-    clearTimeout(nextBeat)
-    clearTimeout(silence)
+  constructor(options: HeartbeatOptions, owner: HeartbeatOwner) {
+    this.#options = options
+    this.#owner = owner
+    this.#silence = this.#watch()
+    this.#nextBeat = this.#schedule(this.#intervalMs())
   }
 
-  /** Its own timer, for a beat may hang as long as a frozen server. */
-  const watch = (): void => {
-    clearTimeout(silence)
-    silence = setTimeout(options.onSilent, Math.min(silentMs, longestTimerMs))
+  /** Beats now, to hear of a cancellation at once. */
+  beatNow(): void {
+    if (this.#stopped || this.#beating) return
+    this.#nextBeat.cancel()
+    void this.#beatOnce()
   }
 
-  const schedule = (ms: number): void => {
-    nextBeat = setTimeout(() => void beatOnce(), Math.min(ms, longestTimerMs))
+  stop(): void {
+    this.#stopped = true
+    this.#nextBeat.cancel()
+    this.#silence.cancel()
   }
 
-  const beatOnce = async (): Promise<void> => {
-    beating = true
-    const result = await beat().catch(() => undefined)
-    beating = false
-    if (stopped) return
+  /** Its own alarm, for a beat may hang as long as a frozen server. */
+  #watch(): Alarm {
+    return this.#options.alarms.set(this.#options.silentMs, () => this.#owner.onSilent())
+  }
+
+  #schedule(ms: number): Alarm {
+    return this.#options.alarms.set(ms, () => void this.#beatOnce())
+  }
+
+  #intervalMs(): number {
+    const { minMs, maxMs, random } = this.#options
+    return minMs + (maxMs - minMs) * random()
+  }
+
+  async #beatOnce(): Promise<void> {
+    this.#beating = true
+    const result = await this.#owner.beat().catch(() => undefined)
+    this.#beating = false
+    if (this.#stopped) return
     if (result === undefined) {
       // The fetch loop tells of the outage; here only how long it lasts matters.
-      schedule(Math.min(retryMs, minMs))
+      this.#nextBeat = this.#schedule(Math.min(retryMs, this.#options.minMs))
       return
     }
     if (result.outcome === 'stale') {
-      stop()
-      options.onLost()
+      this.stop()
+      this.#owner.onLost()
       return
     }
-    watch()
-    schedule(minMs + (maxMs - minMs) * random())
-    if (result.outcome === 'cancel-requested') options.onCancelRequested(result)
-  }
-
-  watch()
-  schedule(minMs + (maxMs - minMs) * random())
-  return {
-    beatNow() {
-      if (stopped || beating) return
-      clearTimeout(nextBeat)
-      void beatOnce()
-    },
-    stop,
+    this.#silence.cancel()
+    this.#silence = this.#watch()
+    this.#nextBeat = this.#schedule(this.#intervalMs())
+    if (result.outcome === 'cancel-requested') this.#owner.onCancelRequested(result)
   }
 }

@@ -6,6 +6,8 @@ import type { ConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
 import type { Pipeline } from '../middleware/middleware.js'
 import type { CoreEvents, CoreLog, MonotonicClock } from '../ports.js'
 import type { JobRegistry } from '../registry/job-registry.js'
+import type { RunAbort } from './abort.js'
+import type { Alarms } from './alarms.js'
 import type { CircuitBreakers } from './circuit-breakers.js'
 import type { Heartbeat } from './heartbeat.js'
 import type { JobMoves } from './job-moves.js'
@@ -14,7 +16,7 @@ import type { WorkerOptions } from './worker-options.js'
 /** A job of this worker's whose handler runs, or is about to. */
 export interface ActiveRun {
   readonly job: FetchedJob
-  readonly controller: AbortController
+  readonly abort: RunAbort
   readonly heartbeat: Heartbeat
 }
 
@@ -24,6 +26,7 @@ export interface ProcessDependencies {
   readonly pipeline: Pipeline
   readonly breakers: CircuitBreakers
   readonly limiter: ConcurrencyLimiter
+  readonly alarms: Alarms
   readonly moves: JobMoves
   readonly saveCheckpoint: (job: FetchedJob, json: string, trx: unknown) => Promise<boolean>
   readonly events: CoreEvents
@@ -34,8 +37,8 @@ export interface ProcessDependencies {
   readonly stopping: AbortSignal
   readonly abortGraceMs: () => number
   readonly runs: Set<ActiveRun>
-  /** The job has its lane, or needs none: the next one may come in. */
-  readonly onEntered: () => void
+  /** The job has its lane, or needs none: the next one may come in. Later calls do nothing. */
+  readonly onEntered: (job: FetchedJob) => void
   /** A lane is free again. */
   readonly onLaneFree: () => void
 }

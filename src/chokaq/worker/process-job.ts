@@ -17,52 +17,39 @@ import { defaultBreaker, defaultMaxAgeMs } from './worker-options.js'
 export async function processJob(
   job: FetchedJob,
   fetchedAt: number,
-  given: ProcessDependencies,
-): Promise<void> {
-  let hasEntered = false
-  // Once, and in any case: a place that is not given back would be gone for good.
-  const onEntered = (): void => {
-    if (hasEntered) return
-    hasEntered = true
-    given.onEntered()
-  }
-  try {
-    await process(job, fetchedAt, { ...given, onEntered })
-  } finally {
-    onEntered()
-  }
-}
-
-async function process(
-  job: FetchedJob,
-  fetchedAt: number,
   deps: ProcessDependencies,
 ): Promise<void> {
   const { moves, registry, breakers, random, now, options } = deps
   const ageMs = (): number => job.ageMs + now() - fetchedAt
-  const admission = await admitJob(job, ageMs(), {
-    registry,
-    breakers,
-    random,
-    openMs: (options.breaker ?? defaultBreaker).openMs,
-    maxAttempts: options.maxAttempts,
-    maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
-  })
-  if (admission.kind === 'admitted') {
-    try {
-      await startAndRun(job, admission, ageMs, deps)
-    } finally {
-      // Says nothing where the run's end has been told: a lease that is kept would block its circuit.
-      admission.circuit.released()
+  try {
+    const verdict = admitJob(job, ageMs(), {
+      registry,
+      breakers,
+      random,
+      openMs: (options.breaker ?? defaultBreaker).openMs,
+      maxAttempts: options.maxAttempts,
+      maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
+    })
+    const admission = verdict instanceof Promise ? await verdict : verdict
+    if (admission.kind === 'admitted') {
+      try {
+        await startAndRun(job, admission, ageMs, deps)
+      } finally {
+        // Says nothing where the run's end has been told: a lease that is kept would block its circuit.
+        admission.circuit.released()
+      }
+      return
     }
-    return
-  }
-  deps.onEntered()
-  if (admission.kind === 'postponed') await moves.giveBack(job, admission.delayMs)
-  else {
-    const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
-    deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
-    await moves.deadLetter(job, admission)
+    deps.onEntered(job)
+    if (admission.kind === 'postponed') await moves.giveBack(job, admission.delayMs)
+    else {
+      const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
+      deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
+      await moves.deadLetter(job, admission)
+    }
+  } finally {
+    // In any case: a place that is not given back would be gone for good.
+    deps.onEntered(job)
   }
 }
 
@@ -74,7 +61,7 @@ async function startAndRun(
 ): Promise<void> {
   const { moves, stopping } = deps
   if (stopping.aborted) {
-    deps.onEntered()
+    deps.onEntered(job)
     await moves.giveBack(job)
     return
   }
@@ -83,7 +70,7 @@ async function startAndRun(
     await runStarted({ job, admission, started, ageMs }, deps)
     return
   }
-  deps.onEntered()
+  deps.onEntered(job)
   if (started?.outcome === 'paused') await moves.giveBack(job)
 }
 

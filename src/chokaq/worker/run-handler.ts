@@ -8,10 +8,10 @@ import { failureKinds, isFatal, type FailureKind } from '../kernel/failure.js'
 import type { Pipeline } from '../middleware/middleware.js'
 import type { CoreLog, MonotonicClock } from '../ports.js'
 import type { JobDefinition } from '../registry/job-definition.js'
-import { JobAbortedError, type AbortReason } from './abort.js'
+import { JobAbortedError, type AbortReason, type RunAbort } from './abort.js'
+import type { Alarms } from './alarms.js'
 import type { JobContext } from './job-context.js'
 import { classifyError, readableError } from './job-errors.js'
-import { longestTimerMs } from './waiting.js'
 
 export type RunEnd = { readonly durationMs: number } & (
   | { readonly kind: 'succeeded' }
@@ -33,8 +33,9 @@ export interface HandlerRun {
   readonly definition: JobDefinition
   readonly payload: unknown
   readonly pipeline: Pipeline
-  /** Aborted with a JobAbortedError by whoever ends runs; this file aborts it at the time limit. */
-  readonly controller: AbortController
+  /** Aborted by whoever ends runs; by this file at the time limit. */
+  readonly abort: RunAbort
+  readonly alarms: Alarms
   readonly timeoutMs: number
   /** Asked when the run is aborted: a shutdown has less time than a time limit. */
   readonly abortGraceMs: () => number
@@ -45,60 +46,53 @@ export interface HandlerRun {
 }
 
 export async function runHandler(run: HandlerRun): Promise<RunEnd> {
-  const { controller, definition, now } = run
-  if (controller.signal.aborted) {
-    const { reason: error } = controller.signal as { reason: JobAbortedError }
-    return { kind: 'aborted', reason: error.reason, error, durationMs: 0 }
-  }
-  const context = createContext(run)
+  const { abort, alarms, now } = run
+  const { error } = abort
+  if (error !== undefined) return { kind: 'aborted', reason: error.reason, error, durationMs: 0 }
   const began = now()
-  const timer = setTimeout(
-    () => abortRun(controller, 'timeout'),
-    Math.min(run.timeoutMs, longestTimerMs),
-  )
-  // What throws before its first await, handler or middleware, rejects like any other.
-  const work = (async () => run.pipeline(context, async () => definition.handler(context)))().then(
-    (): Settled => ({ ok: true }),
-    (error: unknown): Settled => ({ ok: false, error }),
-  )
-  const settled = await settledOrUnresponsive(work, run)
-  clearTimeout(timer)
+  const timeLimit = alarms.set(run.timeoutMs, () => abort.abort('timeout'))
+  const settled = await settledOrUnresponsive(run)
+  timeLimit.cancel()
   const durationMs = now() - began
   if (settled === 'unresponsive') {
-    return { kind: 'unresponsive', reason: reasonOf(controller.signal), durationMs }
+    return { kind: 'unresponsive', reason: reasonOf(abort), durationMs }
   }
-  if (settled.ok) return { kind: 'succeeded', durationMs }
-  return { ...understand(run, settled.error), durationMs }
+  if (settled === 'succeeded') return { kind: 'succeeded', durationMs }
+  return { ...understand(run, settled.thrown), durationMs }
 }
 
-type Settled = { readonly ok: true } | { readonly ok: false; readonly error: unknown }
+type Settled = 'succeeded' | { readonly thrown: unknown }
 
-/** The first reason stays. */
-export function abortRun(controller: AbortController, reason: AbortReason): void {
-  controller.abort(new JobAbortedError(reason))
+function reasonOf({ error }: RunAbort): AbortReason {
+  if (error === undefined) throw new Error('the run was not aborted')
+  return error.reason
 }
 
-function reasonOf(signal: AbortSignal): AbortReason {
-  return (signal.reason as JobAbortedError).reason
-}
-
-/** The work's end, or word that it has not ended within its grace after the signal was aborted. */
-function settledOrUnresponsive(
-  work: Promise<Settled>,
-  { controller, abortGraceMs }: HandlerRun,
-): Promise<Settled | 'unresponsive'> {
+/** The work's end, or word that it has not ended within its grace after it was asked to. */
+function settledOrUnresponsive(run: HandlerRun): Promise<Settled | 'unresponsive'> {
+  const { abort, abortGraceMs } = run
   return new Promise((resolve) => {
     let grace: NodeJS.Timeout | undefined
-    const onAbort = (): void => {
-      grace = setTimeout(() => resolve('unresponsive'), abortGraceMs())
-    }
-    controller.signal.addEventListener('abort', onAbort, { once: true })
-    void work.then((settled) => {
-      controller.signal.removeEventListener('abort', onAbort)
+    let ended = false
+    const end = (settled: Settled): void => {
+      ended = true
       clearTimeout(grace)
       resolve(settled)
+    }
+    work(run).then(
+      () => end('succeeded'),
+      (thrown: unknown) => end({ thrown }),
+    )
+    abort.listen(() => {
+      if (!ended) grace = setTimeout(() => resolve('unresponsive'), abortGraceMs())
     })
   })
+}
+
+/** What throws before its first await, handler or middleware, rejects like any other. */
+async function work(run: HandlerRun): Promise<void> {
+  const context = createContext(run)
+  await run.pipeline(context, async () => run.definition.handler(context))
 }
 
 function understand(
@@ -110,10 +104,9 @@ function understand(
   const error = readableError(thrown)
   const verdict = classifyError(error)
   const failure = classified(run, thrown) ?? verdict.kind
-  const { signal } = run.controller
   // What an aborted handler throws comes from the abortion, unless it says that the work is at fault.
-  if (signal.aborted && !isFatal(failure)) {
-    const reason = reasonOf(signal)
+  if (run.abort.error !== undefined && !isFatal(failure)) {
+    const { reason } = run.abort.error
     if (reason === 'timeout') return { kind: 'failed', failure: 'timeout', error }
     return { kind: 'aborted', reason, error }
   }
@@ -134,7 +127,7 @@ function classified({ definition, log }: HandlerRun, thrown: unknown): FailureKi
 }
 
 function createContext(run: HandlerRun): JobContext {
-  const { job, attempt, payload, controller, log } = run
+  const { job, attempt, payload, abort } = run
   return {
     id: job.lease.jobId,
     typeKey: job.type,
@@ -144,15 +137,17 @@ function createContext(run: HandlerRun): JobContext {
     tags: job.tags,
     createdBy: job.createdBy,
     idempotencyKey: job.idempotencyKey,
-    signal: controller.signal,
-    log,
+    get signal() {
+      return abort.signal
+    },
+    log: run.log,
     lease: job.lease,
     progress: run.onProgress,
     checkpoint: job.checkpoint === undefined ? undefined : JSON.parse(job.checkpoint),
     async saveCheckpoint(value, trx) {
       const isHeld = await run.saveCheckpoint(JSON.stringify(value), trx)
       if (isHeld) return
-      abortRun(controller, 'heartbeat')
+      abort.abort('heartbeat')
       throw new JobAbortedError('heartbeat')
     },
   }

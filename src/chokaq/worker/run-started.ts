@@ -2,12 +2,13 @@
 
 import type { FetchedJob } from '../jobs/job.js'
 import type { ConcurrencyLimiter, Permit } from '../kernel/concurrency-limiter.js'
-import type { CoreLog } from '../ports.js'
-import type { StartResult } from '../storage/worker-port.js'
+import type { HeartbeatResult, StartResult } from '../storage/worker-port.js'
+import { RunAbort } from './abort.js'
 import type { Admission } from './admit-job.js'
-import { startHeartbeat, type Heartbeat } from './heartbeat.js'
+import { Heartbeat, type HeartbeatOwner } from './heartbeat.js'
+import { JobLog } from './job-log.js'
 import type { ActiveRun, ProcessDependencies } from './process-dependencies.js'
-import { abortRun, runHandler, type RunEnd } from './run-handler.js'
+import { runHandler, type RunEnd } from './run-handler.js'
 import { settleRun, tellCircuit } from './settle-run.js'
 import { defaultBackoff, defaultMaxAgeMs, defaultTimeoutMs } from './worker-options.js'
 
@@ -22,17 +23,15 @@ export interface StartedJob {
 export async function runStarted(given: StartedJob, deps: ProcessDependencies): Promise<void> {
   const { job, admission, started, ageMs } = given
   const { options, moves, random, log, limiter, runs } = deps
-  const controller = new AbortController()
-  const state: Observed = { progress: undefined, cancel: undefined, lost: false }
-  const heartbeat = beat(given, controller, state, deps)
-  const run: ActiveRun = { job, controller, heartbeat }
+  const run = new Run(given, deps)
   runs.add(run)
   try {
-    const permit = await enterLane(limiter, deps)
+    const permit = limiter.tryAcquire() ?? (await waitForLane(limiter, deps))
+    deps.onEntered(job)
     const end =
       permit === undefined
         ? ({ kind: 'aborted', reason: 'shutdown', error: undefined, durationMs: 0 } as const)
-        : await inLane(permit, () => handle(given, controller, state, deps), deps)
+        : await inLane(permit, run, given, deps)
     tellCircuit(admission.circuit, end)
     const { maxAttempts, maxAgeMs, backoff } = admission.definition.options
     const policy = {
@@ -40,115 +39,103 @@ export async function runStarted(given: StartedJob, deps: ProcessDependencies): 
       maxAttempts: maxAttempts ?? options.maxAttempts,
       maxAgeMs: maxAgeMs ?? options.maxAgeMs ?? defaultMaxAgeMs,
     }
-    const { cancel, lost } = state
+    const { cancel, lost } = run
     const ended = { job, attempt: started.attempt, ageMs: ageMs(), end, cancel, lost }
     await settleRun(ended, { moves, policy, random, log })
   } finally {
-    heartbeat.stop()
+    run.heartbeat.stop()
     runs.delete(run)
   }
 }
 
 /** Undefined where the worker stopped before a lane was free. */
-async function enterLane(
+async function waitForLane(
   limiter: ConcurrencyLimiter,
-  { stopping, onEntered }: ProcessDependencies,
+  { stopping }: ProcessDependencies,
 ): Promise<Permit | undefined> {
   try {
-    // Whoever must not wait needs no listener on the signal either.
-    return limiter.tryAcquire() ?? (await limiter.acquire(stopping))
+    return await limiter.acquire(stopping)
   } catch (error) {
     if (!stopping.aborted) throw error
     return undefined
-  } finally {
-    onEntered()
   }
 }
 
 async function inLane(
   permit: Permit,
-  work: () => Promise<RunEnd>,
-  { onLaneFree }: ProcessDependencies,
+  run: Run,
+  { job, admission, started }: StartedJob,
+  deps: ProcessDependencies,
 ): Promise<RunEnd> {
+  const { options, pipeline, alarms, log, now, events, abortGraceMs } = deps
+  const { definition, payload } = admission
   try {
-    return await work()
+    return await runHandler({
+      job,
+      attempt: started.attempt,
+      definition,
+      payload,
+      pipeline,
+      abort: run.abort,
+      alarms,
+      timeoutMs:
+        started.timeoutMs ?? definition.options.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
+      abortGraceMs,
+      log: new JobLog(log, job, started.attempt),
+      now,
+      onProgress: (percent) => {
+        run.progress = percent
+        events.emit({ kind: 'job', id: job.lease.jobId, queue: job.queue, state: undefined })
+      },
+      saveCheckpoint: (json, trx) => deps.saveCheckpoint(job, json, trx),
+    })
   } finally {
     permit.release()
-    onLaneFree()
+    deps.onLaneFree()
   }
 }
 
-interface Observed {
+/** What its heartbeat says and learns of a run. */
+class Run implements ActiveRun, HeartbeatOwner {
+  readonly job: FetchedJob
+  readonly abort = new RunAbort()
+  readonly heartbeat: Heartbeat
   progress: number | undefined
   cancel: { readonly by: string; readonly reason: string } | undefined
-  lost: boolean
-}
+  lost = false
+  readonly #deps: ProcessDependencies
 
-function handle(
-  { job, admission, started }: StartedJob,
-  controller: AbortController,
-  state: Observed,
-  deps: ProcessDependencies,
-): Promise<RunEnd> {
-  const { options, pipeline, log, now, events, abortGraceMs } = deps
-  const { definition, payload } = admission
-  const { jobId: id } = job.lease
-  const about = { jobId: id, type: job.type, attempt: started.attempt }
-  return runHandler({
-    job,
-    attempt: started.attempt,
-    definition,
-    payload,
-    pipeline,
-    controller,
-    timeoutMs:
-      started.timeoutMs ?? definition.options.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
-    abortGraceMs,
-    log: withFields(log, about),
-    now,
-    onProgress: (percent) => {
-      state.progress = percent
-      events.emit({ kind: 'job', id, queue: job.queue, state: undefined })
-    },
-    saveCheckpoint: (json, trx) => deps.saveCheckpoint(job, json, trx),
-  })
-}
-
-function beat(
-  { job, started }: StartedJob,
-  controller: AbortController,
-  state: Observed,
-  { options, moves, random, log }: ProcessDependencies,
-): Heartbeat {
-  const { heartbeatMinMs: minMs, heartbeatMaxMs: maxMs } = options
-  const zombieTimeoutMs = started.zombieTimeoutMs ?? options.zombieTimeoutMs
-  return startHeartbeat({
-    minMs,
-    maxMs,
+  constructor({ job, started }: StartedJob, deps: ProcessDependencies) {
+    this.job = job
+    this.#deps = deps
+    const { options, alarms, random } = deps
+    const { heartbeatMinMs: minMs, heartbeatMaxMs: maxMs } = options
+    const zombieTimeoutMs = started.zombieTimeoutMs ?? options.zombieTimeoutMs
     // Before the others may take it for dead.
-    silentMs: Math.max(maxMs, zombieTimeoutMs - maxMs),
-    beat: () => moves.heartbeat(job, state.progress),
-    random,
-    onCancelRequested: (cancel) => {
-      state.cancel = cancel
-      abortRun(controller, 'admin')
-    },
-    onLost: () => {
-      state.lost = true
-      log.warn(
-        { event: 'job was taken away', jobId: job.lease.jobId, type: job.type, move: 'heartbeat' },
-        'job was taken away',
-      )
-      abortRun(controller, 'heartbeat')
-    },
-    onSilent: () => abortRun(controller, 'heartbeat'),
-  })
-}
+    const silentMs = Math.max(maxMs, zombieTimeoutMs - maxMs)
+    this.heartbeat = new Heartbeat({ minMs, maxMs, silentMs, alarms, random }, this)
+  }
 
-function withFields(log: CoreLog, about: object): CoreLog {
-  const at =
-    (level: keyof CoreLog) =>
-    (fields: object, message: string): void =>
-      log[level]({ ...about, ...fields }, message)
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  beat(): Promise<HeartbeatResult> {
+    return this.#deps.moves.heartbeat(this.job, this.progress)
+  }
+
+  onCancelRequested(cancel: { readonly by: string; readonly reason: string }): void {
+    this.cancel = cancel
+    this.abort.abort('admin')
+  }
+
+  onLost(): void {
+    this.lost = true
+    const { lease, type } = this.job
+    this.#deps.log.warn(
+      { event: 'job was taken away', jobId: lease.jobId, type, move: 'heartbeat' },
+      'job was taken away',
+    )
+    this.abort.abort('heartbeat')
+  }
+
+  onSilent(): void {
+    this.abort.abort('heartbeat')
+  }
 }

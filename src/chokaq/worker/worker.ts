@@ -9,6 +9,7 @@ import { composeMiddleware, type Middleware } from '../middleware/middleware.js'
 import type { CoreEvents, CoreLog, CoreMetrics, MonotonicClock } from '../ports.js'
 import type { JobRegistry } from '../registry/job-registry.js'
 import type { WorkerPort } from '../storage/worker-port.js'
+import { createAlarms } from './alarms.js'
 import { createCircuitBreakers } from './circuit-breakers.js'
 import { createFetchLoop } from './fetch-loop.js'
 import { createJobMoves } from './job-moves.js'
@@ -16,7 +17,6 @@ import { createPace } from './pace.js'
 import { createPrefetch } from './prefetch.js'
 import type { ActiveRun, ProcessDependencies } from './process-dependencies.js'
 import { processJob } from './process-job.js'
-import { abortRun } from './run-handler.js'
 import { within } from './waiting.js'
 import { defaultAbortGraceMs, defaultBreaker, type WorkerOptions } from './worker-options.js'
 
@@ -80,6 +80,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   const underWay = new Set<Promise<void>>()
   /** Fetched and not settled yet. */
   const held = new Set<FetchedJob>()
+  /** On their way to a lane. */
+  const entering = new Set<FetchedJob>()
   let abortGraceMs = options.abortGraceMs ?? defaultAbortGraceMs
 
   const heldAtMost = (): number => limiter.limit + batchesHeld * options.batchSize
@@ -122,6 +124,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     pipeline: composeMiddleware(deps.middleware ?? []),
     breakers,
     limiter,
+    alarms: createAlarms(),
     moves,
     saveCheckpoint: ({ lease }, json, trx) => storage.saveCheckpoint(lease, json, trx),
     events,
@@ -131,7 +134,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     stopping: stopping.signal,
     abortGraceMs: () => abortGraceMs,
     runs,
-    onEntered() {
+    onEntered(job) {
+      if (!entering.delete(job)) return
       prefetch.entered()
       admit()
     },
@@ -145,6 +149,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   function admit(): void {
     if (stopping.signal.aborted) return
     for (let next = prefetch.next(); next !== undefined; next = prefetch.next()) {
+      entering.add(next.job)
       track(next.job, process(next.job, next.fetchedAt))
     }
   }
@@ -188,7 +193,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     await within(ended, graceMs * share.drain)
     if (underWay.size > 0) {
       abortGraceMs = graceMs * share.abort
-      for (const { controller } of runs) abortRun(controller, 'shutdown')
+      for (const { abort } of runs) abort.abort('shutdown')
       await within(ended, graceMs * (1 - share.drain))
     }
     abandoned.abort()
