@@ -73,15 +73,17 @@ export function createDurableJobs({
   readonly metrics: Metrics
   readonly onEventWritten: () => void
 }): DurableJobs {
-  const connect = (name: string, max: number) =>
+  const connect = (name: string, max: number, options: { readonly rowWork?: boolean } = {}) =>
     createDatabase({
       connectionString: config.database.url,
       applicationName: `${applicationName} ${name}`,
       max,
+      ...options,
       onConnectionLost: (error) =>
         log.debug({ event: 'database connection lost', err: error }, 'database connection lost'),
     })
-  const coreDb = connect('jobs', coreConnections)
+  // All its statements find jobs by key, a few at a time, again and again.
+  const coreDb = connect('jobs', coreConnections, { rowWork: true })
   const db = connect('operations', handlerConnections)
   const storage = createPostgresStorage({ db: coreDb })
   const registry = defineDurableJobs(db, config, onEventWritten)

@@ -27,6 +27,7 @@ export function createBenchCore(url, handler, options = {}) {
     connectionString: url,
     applicationName: 'bench jobs',
     max: 3,
+    rowWork: true,
     onConnectionLost: ignore,
   })
   const registry = createJobRegistry()
