@@ -32,7 +32,7 @@ export class JobAbortedError extends Error {
 export class RunAbort {
   #error: JobAbortedError | undefined
   #controller: AbortController | undefined
-  #listener: (() => void) | undefined
+  #listener: ((reason: AbortReason) => void) | undefined
 
   /** Undefined while nobody wants the run to end. */
   get error(): JobAbortedError | undefined {
@@ -52,12 +52,12 @@ export class RunAbort {
     if (this.#error !== undefined) return
     this.#error = new JobAbortedError(reason)
     this.#controller?.abort(this.#error)
-    this.#listener?.()
+    this.#listener?.(reason)
   }
 
   /** For whoever waits for the run; one listener, called at most once and at once where it is aborted. */
-  listen(listener: () => void): void {
+  listen(listener: (reason: AbortReason) => void): void {
     this.#listener = listener
-    if (this.#error !== undefined) listener()
+    if (this.#error !== undefined) listener(this.#error.reason)
   }
 }

@@ -65,36 +65,33 @@ async function startAndRun(
     await moves.giveBack(job)
     return
   }
-  const started = await startOrRelease(job, deps)
-  if (started?.outcome === 'started') {
+  let started: StartResult
+  try {
+    started = await moves.start(job)
+  } catch (error) {
+    const about = { event: 'job start unknown', jobId: job.lease.jobId, err: error }
+    deps.log.debug(about, 'job start unknown')
+    await moves.release(job, 'its start was not confirmed by the storage')
+    return
+  }
+  if (started.outcome === 'started') {
     await runStarted({ job, admission, started, ageMs }, deps)
     return
   }
+  if (started.outcome === 'refused') await startRefused(job, started.error, deps)
   deps.onEntered(job)
-  if (started?.outcome === 'paused') await moves.giveBack(job)
+  if (started.outcome === 'paused') await moves.giveBack(job)
 }
 
 /** What the storage refuses now it will refuse again, until a person has mended it. */
 const refusedStartMs = 60_000
 
-/** Undefined where nothing is known of the start: the job is back in its queue then. */
-async function startOrRelease(
+async function startRefused(
   job: FetchedJob,
+  error: unknown,
   { moves, log }: ProcessDependencies,
-): Promise<StartResult | undefined> {
-  try {
-    const answer = await moves.start(job)
-    if (answer.outcome !== 'refused') return answer
-    const about = { jobId: job.lease.jobId, type: job.type, err: answer.error }
-    log.error({ event: 'job move refused', move: 'start', ...about }, 'job move refused')
-    await moves.giveBack(job, refusedStartMs)
-    return undefined
-  } catch (error) {
-    log.debug(
-      { event: 'job start unknown', jobId: job.lease.jobId, err: error },
-      'job start unknown',
-    )
-  }
-  await moves.release(job, 'its start was not confirmed by the storage')
-  return undefined
+): Promise<void> {
+  const about = { jobId: job.lease.jobId, type: job.type, err: error }
+  log.error({ event: 'job move refused', move: 'start', ...about }, 'job move refused')
+  await moves.giveBack(job, refusedStartMs)
 }

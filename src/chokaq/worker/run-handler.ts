@@ -45,46 +45,37 @@ export interface HandlerRun {
   readonly saveCheckpoint: (json: string, trx: unknown) => Promise<boolean>
 }
 
-export async function runHandler(run: HandlerRun): Promise<RunEnd> {
-  const { abort, alarms, now } = run
+/** Resolves, whatever the handler does, when it has ended or its grace is over. */
+export function runHandler(run: HandlerRun): Promise<RunEnd> {
+  const { abort, abortGraceMs, alarms, now } = run
   const { error } = abort
-  if (error !== undefined) return { kind: 'aborted', reason: error.reason, error, durationMs: 0 }
+  if (error !== undefined) {
+    return Promise.resolve({ kind: 'aborted', reason: error.reason, error, durationMs: 0 })
+  }
   const began = now()
   const timeLimit = alarms.set(run.timeoutMs, () => abort.abort('timeout'))
-  const settled = await settledOrUnresponsive(run)
-  timeLimit.cancel()
-  const durationMs = now() - began
-  if (settled === 'unresponsive') {
-    return { kind: 'unresponsive', reason: reasonOf(abort), durationMs }
-  }
-  if (settled === 'succeeded') return { kind: 'succeeded', durationMs }
-  return { ...understand(run, settled.thrown), durationMs }
-}
-
-type Settled = 'succeeded' | { readonly thrown: unknown }
-
-function reasonOf({ error }: RunAbort): AbortReason {
-  if (error === undefined) throw new Error('the run was not aborted')
-  return error.reason
-}
-
-/** The work's end, or word that it has not ended within its grace after it was asked to. */
-function settledOrUnresponsive(run: HandlerRun): Promise<Settled | 'unresponsive'> {
-  const { abort, abortGraceMs } = run
   return new Promise((resolve) => {
     let grace: NodeJS.Timeout | undefined
     let ended = false
-    const end = (settled: Settled): void => {
+    const end = (): number => {
       ended = true
+      timeLimit.cancel()
       clearTimeout(grace)
-      resolve(settled)
+      return now() - began
     }
     work(run).then(
-      () => end('succeeded'),
-      (thrown: unknown) => end({ thrown }),
+      () => resolve({ kind: 'succeeded', durationMs: end() }),
+      (thrown: unknown) => {
+        const durationMs = end()
+        resolve({ ...understand(run, thrown), durationMs })
+      },
     )
-    abort.listen(() => {
-      if (!ended) grace = setTimeout(() => resolve('unresponsive'), abortGraceMs())
+    abort.listen((reason) => {
+      if (ended) return
+      grace = setTimeout(
+        () => resolve({ kind: 'unresponsive', reason, durationMs: end() }),
+        abortGraceMs(),
+      )
     })
   })
 }

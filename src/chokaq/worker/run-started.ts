@@ -21,27 +21,22 @@ export interface StartedJob {
 
 /** Resolves when the outcome is stored. */
 export async function runStarted(given: StartedJob, deps: ProcessDependencies): Promise<void> {
-  const { job, admission, started, ageMs } = given
-  const { options, moves, random, log, limiter, runs } = deps
+  const { limiter, runs, stopping } = deps
   const run = new Run(given, deps)
   runs.add(run)
   try {
-    const permit = limiter.tryAcquire() ?? (await waitForLane(limiter, deps))
-    deps.onEntered(job)
-    const end =
-      permit === undefined
-        ? ({ kind: 'aborted', reason: 'shutdown', error: undefined, durationMs: 0 } as const)
-        : await inLane(permit, run, given, deps)
-    tellCircuit(admission.circuit, end)
-    const { maxAttempts, maxAgeMs, backoff } = admission.definition.options
-    const policy = {
-      backoff: backoff ?? options.backoff ?? defaultBackoff,
-      maxAttempts: maxAttempts ?? options.maxAttempts,
-      maxAgeMs: maxAgeMs ?? options.maxAgeMs ?? defaultMaxAgeMs,
+    const permit = limiter.tryAcquire() ?? (await laneOrStop(limiter, stopping))
+    deps.onEntered(given.job)
+    let end: RunEnd = { kind: 'aborted', reason: 'shutdown', error: undefined, durationMs: 0 }
+    if (permit !== undefined) {
+      try {
+        end = await handle(run, given, deps)
+      } finally {
+        permit.release()
+        deps.onLaneFree()
+      }
     }
-    const { cancel, lost } = run
-    const ended = { job, attempt: started.attempt, ageMs: ageMs(), end, cancel, lost }
-    await settleRun(ended, { moves, policy, random, log })
+    await settle(run, given, end, deps)
   } finally {
     run.heartbeat.stop()
     runs.delete(run)
@@ -49,50 +44,59 @@ export async function runStarted(given: StartedJob, deps: ProcessDependencies): 
 }
 
 /** Undefined where the worker stopped before a lane was free. */
-async function waitForLane(
+function laneOrStop(
   limiter: ConcurrencyLimiter,
-  { stopping }: ProcessDependencies,
+  stopping: AbortSignal,
 ): Promise<Permit | undefined> {
-  try {
-    return await limiter.acquire(stopping)
-  } catch (error) {
+  return limiter.acquire(stopping).catch((error: unknown) => {
     if (!stopping.aborted) throw error
     return undefined
-  }
+  })
 }
 
-async function inLane(
-  permit: Permit,
+function handle(
   run: Run,
   { job, admission, started }: StartedJob,
   deps: ProcessDependencies,
 ): Promise<RunEnd> {
   const { options, pipeline, alarms, log, now, events, abortGraceMs } = deps
   const { definition, payload } = admission
-  try {
-    return await runHandler({
-      job,
-      attempt: started.attempt,
-      definition,
-      payload,
-      pipeline,
-      abort: run.abort,
-      alarms,
-      timeoutMs:
-        started.timeoutMs ?? definition.options.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
-      abortGraceMs,
-      log: new JobLog(log, job, started.attempt),
-      now,
-      onProgress: (percent) => {
-        run.progress = percent
-        events.emit({ kind: 'job', id: job.lease.jobId, queue: job.queue, state: undefined })
-      },
-      saveCheckpoint: (json, trx) => deps.saveCheckpoint(job, json, trx),
-    })
-  } finally {
-    permit.release()
-    deps.onLaneFree()
+  return runHandler({
+    job,
+    attempt: started.attempt,
+    definition,
+    payload,
+    pipeline,
+    abort: run.abort,
+    alarms,
+    timeoutMs:
+      started.timeoutMs ?? definition.options.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
+    abortGraceMs,
+    log: new JobLog(log, job, started.attempt),
+    now,
+    onProgress: (percent) => {
+      run.progress = percent
+      events.emit({ kind: 'job', id: job.lease.jobId, queue: job.queue, state: undefined })
+    },
+    saveCheckpoint: (json, trx) => deps.saveCheckpoint(job, json, trx),
+  })
+}
+
+function settle(
+  { cancel, lost }: Run,
+  { job, admission, started, ageMs }: StartedJob,
+  end: RunEnd,
+  { options, moves, random, log }: ProcessDependencies,
+): Promise<void> {
+  tellCircuit(admission.circuit, end)
+  const { maxAttempts, maxAgeMs, backoff } = admission.definition.options
+  const policy = {
+    backoff: backoff ?? options.backoff ?? defaultBackoff,
+    maxAttempts: maxAttempts ?? options.maxAttempts,
+    maxAgeMs: maxAgeMs ?? options.maxAgeMs ?? defaultMaxAgeMs,
   }
+  const ended = { job, attempt: started.attempt, ageMs: ageMs(), end, cancel, lost }
+  return settleRun(ended, { moves, policy, random, log })
 }
 
 /** What its heartbeat says and learns of a run. */

@@ -38,19 +38,32 @@ export function tellCircuit(circuit: CircuitLease, end: RunEnd): void {
 }
 
 /** Resolves when the outcome is stored, or the job turned out to be another's. */
-export async function settleRun(run: EndedRun, deps: SettleDependencies): Promise<void> {
+export function settleRun(run: EndedRun, deps: SettleDependencies): Promise<void> {
   const { job, end } = run
-  if (end.kind === 'unresponsive') await settleUnresponsive(run, end.reason, deps)
-  else if (end.kind === 'succeeded') await deps.moves.succeed(job, end.durationMs)
-  else if (end.kind === 'failed') await settleFailure(run, { ...end, kind: end.failure }, deps)
-  else if (end.reason === 'shutdown') {
+  switch (end.kind) {
+    case 'succeeded':
+      return deps.moves.succeed(job, end.durationMs)
+    case 'failed':
+      return settleFailure(run, { ...end, kind: end.failure }, deps)
+    case 'unresponsive':
+      return settleUnresponsive(run, end.reason, deps)
+    case 'aborted':
+      return settleAborted(run, end, deps)
+  }
+}
+
+async function settleAborted(
+  run: EndedRun,
+  { reason, error }: Extract<RunEnd, { kind: 'aborted' }>,
+  deps: SettleDependencies,
+): Promise<void> {
+  if (reason === 'shutdown') {
     // Its own failure it was not: the attempt is given back.
-    const error = 'ended by the shutdown of its worker'
-    await deps.moves.retry(job, { delayMs: 0, error, refundAttempt: true })
-  } else if (end.reason === 'admin') await settleCancelled(run, deps)
+    const handOn = { delayMs: 0, error: 'ended by the shutdown of its worker', refundAttempt: true }
+    await deps.moves.retry(run.job, handOn)
+  } else if (reason === 'admin') await settleCancelled(run, deps)
   else if (!run.lost) {
-    const silent = { kind: 'transient' as const, error: end.error }
-    await settleFailure(run, silent, deps, 'HeartbeatFailure')
+    await settleFailure(run, { kind: 'transient', error }, deps, 'HeartbeatFailure')
   }
 }
 

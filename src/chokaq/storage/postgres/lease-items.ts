@@ -3,6 +3,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Lease } from '../../jobs/job.js'
 import { storableText } from '../../jobs/storable-text.js'
+import { arrayLiteral } from './array-literal.js'
 
 interface Leased {
   readonly lease: Lease
@@ -21,17 +22,25 @@ export function itemRelation<I extends Leased>(
   columns: readonly ItemColumn<I>[] = [],
 ): RawBuilder<unknown> {
   const arrays = [
-    sql`${items.map(({ lease }) => storableText(lease.jobId))}::text[]`,
-    sql`${items.map(({ lease }) => storableText(lease.owner))}::text[]`,
-    sql`${items.map(({ lease }) => lease.token)}::bigint[]`,
-    ...columns.map(({ type, value }) => sql`${items.map(value)}::${sql.raw(type)}[]`),
+    sql`${arrayLiteral(items.map(({ lease }) => storableText(lease.jobId)))}::text[]`,
+    sql`${arrayLiteral(items.map(({ lease }) => lease.token))}::bigint[]`,
+    ...columns.map(({ type, value }) => sql`${arrayLiteral(items.map(value))}::${sql.raw(type)}[]`),
   ]
-  const names = ['id', 'owner', 'token', ...columns.map(({ name }) => name), 'ord']
+  const names = ['id', 'token', ...columns.map(({ name }) => name), 'ord']
   return sql`
     item as materialized (
-      select * from unnest(${sql.join(arrays)}) with ordinality
+      select i.*, ${owners(items)} as owner from unnest(${sql.join(arrays)}) with ordinality
         as i (${sql.join(names.map((name) => sql.ref(name)))})
     )`
+}
+
+/** Said once where all have one owner, as a worker's leases do. */
+function owners(items: readonly Leased[]): RawBuilder<unknown> {
+  const [first] = items
+  const owner = first?.lease.owner ?? ''
+  if (items.every(({ lease }) => lease.owner === owner)) return sql`${storableText(owner)}::text`
+  const each = arrayLiteral(items.map(({ lease }) => storableText(lease.owner)))
+  return sql`(${each}::text[])[i.ord]`
 }
 
 /** True of a row `h` of the hot table that is Fetched or Processing under the lease of item `i`. */
