@@ -6,12 +6,14 @@ import { crashGuard } from './crash-guard.js'
 import { drain } from './drain.js'
 import { growth } from './growth.js'
 import { idle } from './idle.js'
+import { jobs } from './jobs.js'
 import { provision } from './provision.js'
 import { relayLatency } from './relay-latency.js'
 import { relay } from './relay.js'
 
 export const benches = {
   provision,
+  jobs,
   relay,
   'relay-latency': relayLatency,
   cost,

@@ -1,101 +1,85 @@
 /**
- * The retry core beside graphile-worker and pg-boss: no-op jobs per second at ten lanes, enqueue rates,
- * pick-up latency; interleaved rounds on one server of their own. Prints tables, and JSON as the last
- * line. `--jobs` and `--rounds` make it shorter; figures are medians.
+ * The retry core beside graphile-worker and pg-boss: no-op jobs per second at ten lanes, each as it comes
+ * and each in its fastest setting; jobs enqueued per second, beside a bare insert into the same table; and
+ * from the call that enqueues to the handler. The core keeps each job in its archive, the peers' settings
+ * are in bench/jobs/peers.js.
  */
 
-import process from 'node:process'
-import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../dist/demo/servers/embedded-postgres.js'
-import { createDatabase } from '../dist/postgres/connect.js'
-import { migrateUp } from '../dist/postgres/migrator.js'
-import { enqueuers } from './jobs/enqueue.js'
+import { interleave } from './frame/interleave.js'
+import { atLeast, rankedRows } from './frame/report.js'
+import * as statistics from './frame/statistics.js'
+import { bare, enqueuers } from './jobs/enqueue.js'
 import { pickUpLatency } from './jobs/latency.js'
-import { throughput } from './jobs/throughput.js'
+import { asItComes, best } from './jobs/throughput.js'
 
-const { values: args } = parseArgs({
-  options: {
-    jobs: { type: 'string', default: '20000' },
-    rounds: { type: 'string', default: '5' },
+const ours = 'retry core'
+
+export const jobs = {
+  full: {
+    rounds: 5,
+    jobs: 10_000,
+    best: 40_000,
+    polled: 20,
+    singles: 2_000,
+    bulk: 20_000,
+    calls: 200,
   },
-})
-const jobs = Number(args.jobs)
-const rounds = Number(args.rounds)
-const singles = Math.ceil(jobs / 10)
-const latencies = Math.ceil(jobs / 100)
+  short: { rounds: 1, jobs: 40, best: 80, polled: 10, singles: 10, bulk: 40, calls: 5 },
 
-const postgres = await startEmbeddedPostgres()
-const db = createDatabase({
-  connectionString: postgres.url,
-  applicationName: 'bench',
-  max: 1,
-  onConnectionLost: () => undefined,
-})
-await migrateUp(db, ['service'])
-await db.destroy()
-const client = new pg.Client(postgres.url)
-await client.connect()
-const query = async (text, values) => (await client.query(text, values)).rows
-
-const results = { jobs, rounds, throughput: {}, enqueueSingly: {}, enqueueInBulk: {}, pickUpMs: {} }
-
-/** The first round fills caches and warms the compiler up; it doesn't count. */
-async function interleaved(contestants, once) {
-  const figures = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [name, contestant] of Object.entries(contestants)) {
-      await query('checkpoint')
-      const figure = await once(contestant)
-      if (round >= 0) figures[name].push(figure)
+  async run({ servers, sizes }) {
+    const { url, drop } = await servers.database(['service'])
+    const client = new pg.Client(url)
+    await client.connect()
+    const query = async (text, values) => (await client.query(text, values)).rows
+    const rates = (contestants, size, ...more) =>
+      interleave(contestants, sizes, async ({ run, jobs: own = size }) => {
+        await query('checkpoint')
+        return (1_000 * sizes[own]) / (await run(url, sizes[own], query, ...more))
+      })
+    const figures = {
+      asItComes: await rates(asItComes, 'jobs'),
+      best: await rates(best, 'best'),
+      singly: await rates(enqueuers, 'singles', false),
+      inBulk: await rates(enqueuers, 'bulk', true),
     }
-  }
-  return figures
+    const waits = await interleave(pickUpLatency, sizes, ({ run, share }) =>
+      run(url, Math.ceil(sizes.calls * share)),
+    )
+    await client.end()
+    await drop()
+    return {
+      tables: [
+        { title: 'no-op jobs/s, 10 lanes, as it comes', rows: ranked(figures.asItComes, ours) },
+        { title: 'no-op jobs/s, 10 lanes, fastest setting', rows: ranked(figures.best, ours) },
+        { title: 'enqueued/s, one by one', rows: ranked(figures.singly, bare) },
+        { title: 'enqueued/s, 1,000 at a time', rows: ranked(figures.inBulk, bare) },
+        { title: 'pick-up, ms', rows: Object.entries(waits).map(percentiles) },
+      ],
+      goals: [
+        atLeast('no-op jobs beside each peer, as it comes', 1, besideThePeers(figures.asItComes)),
+        atLeast(
+          'no-op jobs beside the best peer at its fastest',
+          0.6,
+          besideThePeers(figures.best),
+        ),
+        atLeast('enqueue one by one beside a bare insert', 0.6, besideBare(figures.singly)),
+        atLeast('enqueue in bulk beside a bare insert', 0.6, besideBare(figures.inBulk)),
+      ],
+    }
+  },
 }
 
-const perSecond = (count, ms) => (1_000 * count) / ms
-const throughputs = await interleaved(throughput, async ({ run, jobs: own = jobs }) =>
-  perSecond(own, await run(postgres.url, own, query)),
-)
-const single = await interleaved(enqueuers, async (run) =>
-  perSecond(singles, await run(postgres.url, singles, query, false)),
-)
-const bulk = await interleaved(enqueuers, async (run) =>
-  perSecond(jobs, await run(postgres.url, jobs, query, true)),
-)
-const latency = await interleaved(pickUpLatency, ({ run, share }) =>
-  run(postgres.url, Math.ceil(latencies * share)),
-)
-await client.end()
-await postgres.stop()
+const ranked = (figures, base) => rankedRows(figures, base, statistics)
 
-results.throughput = medians(throughputs)
-results.enqueueSingly = medians(single)
-results.enqueueInBulk = medians(bulk)
-for (const [name, times] of Object.entries(latency)) {
-  const all = times.flat().sort((a, b) => a - b)
-  const at = (share) => Number((all[Math.floor(share * (all.length - 1))] ?? 0).toFixed(2))
-  results.pickUpMs[name] = { p50: at(0.5), p99: at(0.99) }
+const besideBare = (figures) => statistics.ratio(figures[ours], figures[bare])
+
+function besideThePeers({ [ours]: own, ...peers }) {
+  return Math.min(...Object.values(peers).map((figures) => statistics.ratio(own, figures)))
 }
 
-print('no-op jobs/s, 10 lanes', results.throughput)
-print('enqueued/s, one by one', results.enqueueSingly)
-print('enqueued/s, in bulk', results.enqueueInBulk)
-const shown = Object.entries(results.pickUpMs)
-print('pick-up ms, p50', Object.fromEntries(shown.map(([name, { p50 }]) => [name, p50])))
-print('pick-up ms, p99', Object.fromEntries(shown.map(([name, { p99 }]) => [name, p99])))
-process.stdout.write(`${JSON.stringify(results)}\n`)
-
-function medians(figures) {
-  const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-  return Object.fromEntries(
-    Object.entries(figures).map(([name, values]) => [name, Math.round(median(values))]),
-  )
-}
-
-function print(title, rows) {
-  process.stdout.write(`${title}\n`)
-  for (const [name, figure] of Object.entries(rows)) {
-    process.stdout.write(`  ${name.padEnd(28)} ${String(figure).padStart(10)}\n`)
-  }
+function percentiles([who, rounds]) {
+  const all = rounds.flat()
+  const at = (share) => Number(statistics.percentile(all, share).toFixed(2))
+  return { who, p50: at(0.5), p99: at(0.99) }
 }

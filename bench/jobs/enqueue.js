@@ -28,7 +28,7 @@ async function prove(query, text, expected) {
 
 const stored = 'select count(*)::int as n from chokaq.jobs_hot'
 
-async function bare(_url, jobs, query, bulk) {
+async function bareInsert(_url, jobs, query, bulk) {
   await query('truncate chokaq.jobs_hot')
   const insert = (payloads) =>
     query(
@@ -90,9 +90,11 @@ const pgBoss = (url, jobs, query, bulk) =>
     return ms
   })
 
+export const bare = 'bare insert'
+
 export const enqueuers = {
-  'bare insert': bare,
-  'retry core': retryCore,
-  'graphile-worker': graphileWorker,
-  'pg-boss': pgBoss,
+  [bare]: { run: bareInsert },
+  'retry core': { run: retryCore },
+  'graphile-worker': { run: graphileWorker },
+  'pg-boss': { run: pgBoss },
 }

@@ -7,7 +7,7 @@ import { ChokaqError } from '../errors.js'
 import type { NewJob } from '../jobs/job.js'
 import type { CoreEvents, CoreMetrics } from '../ports.js'
 import type { JobRegistry } from '../registry/job-registry.js'
-import { readPayload, type PayloadSchema } from '../registry/payload-schema.js'
+import { readPayload, type CheckedPayload, type PayloadSchema } from '../registry/payload-schema.js'
 import type { Enqueued, EnqueuePort } from '../storage/enqueue-port.js'
 
 export interface EnqueueOptions {
@@ -74,7 +74,7 @@ export function createJobQueue<Trx = never>(deps: JobQueueDependencies<Trx>): Jo
 
   const enqueueMany: JobQueue<Trx>['enqueueMany'] = async (items, trx) => {
     if (items.length === 0) return []
-    const jobs = await Promise.all(items.map((item) => toNewJob(registry, item)))
+    const jobs = await settled(items.map((item) => toNewJob(registry, item)))
     const answers = await storage.enqueue(jobs, trx)
     const created = jobs.flatMap((job, n) => {
       const answer = answers[n]
@@ -105,7 +105,13 @@ export function createJobQueue<Trx = never>(deps: JobQueueDependencies<Trx>): Jo
   }
 }
 
-async function toNewJob(registry: JobRegistry, item: EnqueueItem): Promise<NewJob> {
+/** At once where no schema needs time, as a rule none does. */
+function settled<T>(values: readonly (T | Promise<T>)[]): readonly T[] | Promise<readonly T[]> {
+  const isKnown = (value: T | Promise<T>): value is T => !(value instanceof Promise)
+  return values.every(isKnown) ? values : Promise.all(values)
+}
+
+function toNewJob(registry: JobRegistry, item: EnqueueItem): NewJob | Promise<NewJob> {
   const typeKey = typeof item.job === 'string' ? item.job : item.job.typeKey
   const definition = registry.find(typeKey)
   if (definition === undefined) {
@@ -116,21 +122,26 @@ async function toNewJob(registry: JobRegistry, item: EnqueueItem): Promise<NewJo
     )
   }
   const payload = toJson(typeKey, item.payload)
-  const checked = await readPayload(definition.schema, payload)
-  if (!checked.ok) {
-    throw new ChokaqError(
-      'PAYLOAD_INVALID',
-      `The payload does not fit ${typeKey}, nothing was enqueued:\n${checked.why}`,
-    )
-  }
   const { queue, priority, ...rest } = item.options ?? {}
-  return {
+  const job = {
     ...rest,
     type: typeKey,
     payload,
     queue: queue ?? definition.options.queue ?? 'default',
     priority: priority ?? definition.options.priority,
   }
+  const checked = readPayload(definition.schema, payload)
+  return checked instanceof Promise
+    ? checked.then((known) => ifItFits(job, known))
+    : ifItFits(job, checked)
+}
+
+function ifItFits(job: NewJob, checked: CheckedPayload<unknown>): NewJob {
+  if (checked.ok) return job
+  throw new ChokaqError(
+    'PAYLOAD_INVALID',
+    `The payload does not fit ${job.type}, nothing was enqueued:\n${checked.why}`,
+  )
 }
 
 function toJson(typeKey: string, payload: unknown): string {

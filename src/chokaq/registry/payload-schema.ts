@@ -56,10 +56,7 @@ export function readPayload<T>(
   }
 }
 
-async function inTime<T>(
-  answer: Promise<Verdict<T>>,
-  limitMs: number,
-): Promise<CheckedPayload<T>> {
+async function inTime<T>(answer: Promise<Verdict<T>>, limitMs: number): Promise<CheckedPayload<T>> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<CheckedPayload<T>>((resolve) => {
     const late = { ok: false, why: `the schema gave no answer in ${limitMs} ms` } as const

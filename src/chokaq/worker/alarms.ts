@@ -4,7 +4,6 @@
  * where the earliest alarm is cancelled, and finds out when it fires.
  */
 
-import { performance } from 'node:perf_hooks'
 import { longestTimerMs } from './waiting.js'
 
 export interface Alarm {

@@ -1,7 +1,7 @@
 /** Runs that are ended from outside, and what a handler can leave and learn. */
 
 import { describe, expect, it } from 'vitest'
-import { JobAbortedError } from '../../../src/chokaq/worker/abort.js'
+import { JobAbortedError, RunAbort } from '../../../src/chokaq/worker/abort.js'
 import { waitFor } from '../../support/wait-for.js'
 import { anything, gate, untilAborted, useCoreWorlds } from './core-world.js'
 
@@ -125,5 +125,27 @@ describe('the job context', () => {
     expect(found).toEqual([undefined, { after: 1 }])
     expect(failed).toBeInstanceOf(JobAbortedError)
     expect(zombie.checkpoint).toBe('{"after":2}')
+  })
+})
+
+describe('the wish to end a run', () => {
+  it('is told to whoever waits and to signals asked for before and after, with the first reason', () => {
+    const abort = new RunAbort()
+    const heard: string[] = []
+    abort.listen((reason) => heard.push(reason))
+    const { signal } = abort
+    expect(signal.aborted).toBe(false)
+    abort.abort('timeout')
+    abort.abort('shutdown')
+    expect(heard).toEqual(['timeout'])
+    expect(signal.reason).toMatchObject({ name: 'AbortError', reason: 'timeout' })
+    expect(abort.signal).toBe(signal)
+
+    const late = new RunAbort()
+    late.abort('admin')
+    late.listen((reason) => heard.push(reason))
+    expect(heard).toEqual(['timeout', 'admin'])
+    expect(late.signal.aborted).toBe(true)
+    expect(late.signal.reason).toBe(late.error)
   })
 })

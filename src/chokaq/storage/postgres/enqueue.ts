@@ -1,11 +1,12 @@
 /** Enqueueing into PostgreSQL. */
 
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { checkNewJob } from '../../jobs/check-job.js'
 import type { NewJob } from '../../jobs/job.js'
 import type { NewJobId } from '../../jobs/job-id.js'
 import { limits } from '../../jobs/limits.js'
 import type { Enqueued } from '../enqueue-port.js'
+import { arrayLiteral } from './array-literal.js'
 import type { Connections, Executor } from './connections.js'
 
 /** A statement's parameters are held in memory on both sides: not more than this of them at a time. */
@@ -104,34 +105,68 @@ async function insertChunk(
   }
 }
 
+/** What is told of each job beyond its id and its payload, and how it gets into the table. */
+const columns = [
+  { name: 'queue', type: 'text', of: ({ queue }: NewJob) => queue },
+  { name: 'type', type: 'text', of: ({ type }: NewJob) => type },
+  {
+    name: 'priority',
+    type: 'smallint',
+    of: ({ priority }: NewJob) => priority ?? limits.priority.default,
+  },
+  { name: 'tags', type: 'text', of: ({ tags = [] }: NewJob) => arrayLiteral(tags) },
+  { name: 'created_by', type: 'text', of: ({ createdBy }: NewJob) => createdBy ?? null },
+  { name: 'delay_ms', type: 'float8', of: ({ delayMs }: NewJob) => delayMs ?? 0 },
+  {
+    name: 'idempotency_key',
+    type: 'text',
+    of: ({ idempotencyKey }: NewJob) => idempotencyKey ?? null,
+  },
+] as const
+
+/** @returns the ids of those that were stored; the others' keys have holders */
 async function insert(executor: Executor, entries: readonly Entry[]): Promise<Set<string>> {
-  const column = <T>(value: (job: NewJob) => T) => entries.map(({ job }) => value(job))
+  // Without keys nothing can be in the way: no conflict to look for, and no answer to wait for.
+  const hasKeys = entries.some(({ job }) => job.idempotencyKey !== undefined)
+  const unlessHeld = sql`
+    on conflict (idempotency_key) where idempotency_key is not null do nothing returning id`
   const { rows } = await sql<{ id: string }>`
     insert into chokaq.jobs_hot (
       id, queue, type, payload, priority, idempotency_key, tags, created_by,
       scheduled_at, created_at, enqueued_at
     )
     select i.id, i.queue, i.type, i.payload::json, i.priority, i.idempotency_key,
-      array(select jsonb_array_elements_text(i.tags::jsonb)), i.created_by,
+      i.tags::text[], i.created_by,
       n.now + i.delay_ms * interval '1 millisecond', n.now,
       -- A wish to wait is no age: a job delayed by a week is as young as another when it is due.
       n.now + i.delay_ms * interval '1 millisecond'
-    from unnest(
-      ${entries.map(({ id }) => id)}::text[],
-      ${column(({ queue }) => queue)}::text[],
-      ${column(({ type }) => type)}::text[],
-      ${column(({ payload }) => payload)}::text[],
-      ${column(({ priority }) => priority ?? limits.priority.default)}::smallint[],
-      ${column(({ idempotencyKey }) => idempotencyKey ?? null)}::text[],
-      ${column(({ tags }) => JSON.stringify(tags ?? []))}::text[],
-      ${column(({ createdBy }) => createdBy ?? null)}::text[],
-      ${column(({ delayMs }) => delayMs ?? 0)}::float8[]
-    ) as i (id, queue, type, payload, priority, idempotency_key, tags, created_by, delay_ms),
-      (select clock_timestamp() as now) n
-    on conflict (idempotency_key) where idempotency_key is not null do nothing
-    returning id
+    from (${jobRelation(entries)}) i, (select clock_timestamp() as now) n
+    ${hasKeys ? unlessHeld : sql``}
   `.execute(executor)
-  return new Set(rows.map(({ id }) => id))
+  return new Set(hasKeys ? rows.map(({ id }) => id) : entries.map(({ id }) => id))
+}
+
+/** One row for each job. What all of them have alike, in bulk most of it, is said once. */
+function jobRelation(entries: readonly Entry[]): RawBuilder<unknown> {
+  const names = [sql`id`, sql`payload`]
+  const arrays = [
+    sql`${arrayLiteral(entries.map(({ id }) => id))}::text[]`,
+    sql`${arrayLiteral(entries.map(({ job }) => job.payload))}::text[]`,
+  ]
+  const shared: RawBuilder<unknown>[] = []
+  for (const { name, type, of } of columns) {
+    const values = entries.map(({ job }) => of(job))
+    const [first = null] = values
+    if (values.every((value) => value === first)) {
+      shared.push(sql`${first}::${sql.raw(type)} as ${sql.ref(name)}`)
+    } else {
+      names.push(sql.ref(name))
+      arrays.push(sql`${arrayLiteral(values)}::${sql.raw(type)}[]`)
+    }
+  }
+  return sql`
+    select ${sql.join([sql`each.*`, ...shared])}
+    from unnest(${sql.join(arrays)}) as each (${sql.join(names)})`
 }
 
 async function findHolders(
