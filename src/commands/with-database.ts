@@ -11,7 +11,7 @@ import { explainUnavailable } from '../postgres/unavailable.js'
 
 /**
  * @param schema 'checked' for whoever reads or writes the tables: refused where they are not in order;
- *   'any' for the migrations, which are there to change that
+ *   'any' for the migrations, which are there to change that, and whose statements take their time
  * @throws AppError of checkSchema, DATABASE_UNAVAILABLE, or whatever `work` throws
  */
 export async function withDatabase<T>(
@@ -24,6 +24,7 @@ export async function withDatabase<T>(
     connectionString: config.database.url,
     applicationName: 'chat-provision-retry command',
     max: 1,
+    longStatements: schema === 'any',
     // The statement that is under way rejects with the same error.
     onConnectionLost: () => undefined,
   })

@@ -24,6 +24,8 @@ export interface PoolOptions {
   readonly max: number
   /** Short work by key: limits for the session, and prepared statements, where the session is its own. */
   readonly rowWork?: boolean
+  /** No limit for a statement: a migration builds its index for as long as that takes. */
+  readonly longStatements?: boolean
   /** Called when a connection dies between statements; unowned, the error would end the process. */
   readonly onConnectionLost: (error: Error) => void
 }
@@ -63,7 +65,12 @@ export function createDatabase(options: PoolOptions): Kysely<Database> {
   const guardedPool = {
     connect: async () => {
       const client = await pool.connect()
-      return guardClient(client, own.has(client), (error) => client.release(error))
+      return guardClient(
+        client,
+        own.has(client),
+        (error) => client.release(error),
+        options.longStatements === true ? Infinity : undefined,
+      )
     },
     end: () => endPool(pool, open),
   }

@@ -18,18 +18,23 @@ import { preparedName } from './own-session.js'
  */
 const answerTimeoutMs = 25_000
 
-/** @param prepare whether statements may be prepared: only on a session of its own */
+/**
+ * @param prepare whether statements may be prepared: only on a session of its own
+ * @param timeoutMs how long a statement may take; Infinity where only the kernel's keepalive ends it
+ */
 export function guardClient(
   client: pg.ClientBase,
   prepare: boolean,
   release: (error: Error | undefined) => void,
+  timeoutMs = answerTimeoutMs,
 ): PostgresPoolClient {
   let unfit: Error | undefined
   const query = async (text: string, parameters: unknown[]): Promise<pg.QueryResult> => {
-    const timer = setTimeout(() => {
+    const giveUp = (): void => {
       unfit = new Error('Connection terminated: the server gave no answer in time')
       dropSocket(client)
-    }, answerTimeoutMs)
+    }
+    const timer = Number.isFinite(timeoutMs) ? setTimeout(giveUp, timeoutMs) : undefined
     try {
       const name = prepare ? preparedName(text) : undefined
       if (name === undefined) return await client.query(text, parameters)
