@@ -25,7 +25,7 @@ export const jobs = {
     bulk: 20_000,
     calls: 200,
   },
-  short: { rounds: 1, jobs: 40, best: 80, polled: 10, singles: 10, bulk: 40, calls: 5 },
+  short: { rounds: 1, warmUps: 0, jobs: 40, best: 80, polled: 10, singles: 10, bulk: 40, calls: 5 },
 
   async run({ servers, sizes }) {
     const { url, drop } = await servers.database(['service'])

@@ -33,5 +33,5 @@ describeWithKafka('the benches', () => {
       // What is no number in JSON, as after a division by nothing, comes back as null.
       expect(figures, name).not.toContain(null)
     }
-  })
+  }, 300_000)
 })
