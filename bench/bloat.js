@@ -11,7 +11,7 @@ import pg from 'pg'
 import { loadConfig } from '../dist/config/load-config.js'
 import { markPublished } from '../dist/outbox/delivery-record.js'
 import { selectDueEvents } from '../dist/outbox/due-events.js'
-import { readAsOf, readDueCandidates } from '../dist/provisioning/candidates.js'
+import { readAsOf, readDueCandidates, readDueLevels } from '../dist/provisioning/candidates.js'
 import { limitLook, readDatabaseValues } from '../dist/telemetry/database-values.js'
 import { seedDue, seedHistory } from './frame/deals.js'
 import { below } from './frame/report.js'
@@ -83,11 +83,25 @@ async function workOnce({ db, job }, rows) {
     maxAttempts: retry.maxAttempts,
     stuckProvisioningAfterMs: retry.stuckProvisioningAfterMs,
   }
-  const claim = await timed(() => readDueCandidates(db, at, undefined, retry.batchSize))
+  let [levels, claimed] = [[], []]
+  const readNext = async () => {
+    claimed = await readDueCandidates(db, at, levels, claimed.at(-1), retry.batchSize)
+  }
+  const firstClaim = await timed(async () => {
+    levels = await readDueLevels(db, at)
+    await readNext()
+  })
+  const nextClaim = await timed(readNext)
   const cycle = await timedCycle(job, rows)
   const gauges = await timed(() => db.transaction().execute(look))
   const poll = await timed(() => publishAll(db))
-  return { claim, cycle, gauges, 'polls and marks': poll }
+  return {
+    'first claim': firstClaim,
+    'next claim': nextClaim,
+    cycle,
+    gauges,
+    'polls and marks': poll,
+  }
 }
 
 async function failOnce(db) {

@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../dist/demo/servers/embedded-postgres.js'
@@ -52,7 +53,8 @@ export function createServers(given) {
         await oneStatement(adminUrl, `drop database ${name} with (force)`)
       }
       // Takes longer than the product's own connections let a statement take.
-      const vacuum = () => oneStatement(url, 'vacuum (analyze)')
+      const vacuum = ({ analyze = true } = {}) =>
+        oneStatement(url, `vacuum (analyze ${analyze ? 'on' : 'off'})`)
       /** Of one parameter at the most, the database's name. */
       const adminQuery = (text) => oneStatement(adminUrl, text, [name])
       return { url, db, vacuum, adminQuery, drop }
@@ -65,9 +67,11 @@ export function createServers(given) {
       const admin = new Kafka({ brokers: addresses, logLevel: logLevel.NOTHING }).admin()
       await admin.connect()
       await admin.createTopics({
-        waitForLeaders: true,
+        // Its own wait ends with an error where the broker is slow to know the topic.
+        waitForLeaders: false,
         topics: [{ topic: name, numPartitions: 3, replicationFactor: 1 }],
       })
+      while (!(await isThere(admin, name))) await delay(50)
       const stored = async () => {
         const offsets = await admin.fetchTopicOffsets(name)
         return offsets.reduce((sum, { high }) => sum + Number(high), 0)
@@ -83,6 +87,16 @@ export function createServers(given) {
       await kafka?.stop()
       await postgres?.stop()
     },
+  }
+}
+
+async function isThere(admin, topic) {
+  try {
+    await admin.fetchTopicOffsets(topic)
+    return true
+  } catch (error) {
+    if (error.retriable === true) return false
+    throw error
   }
 }
 

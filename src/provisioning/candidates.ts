@@ -77,33 +77,24 @@ const isDue = (at: DueAt): RawBuilder<unknown> => sql`
 /** What lets the planner use ix_dcp_open where the status is not a constant. */
 const isOpen = sql`p.status <> 'Ready'`
 
+/** A pair of status and attempts that occurs among the rows that have attempts left. */
+export interface DueLevel {
+  readonly status: ProvisionStatus
+  readonly attempts: number
+}
+
 /**
- * The next rows in the order (next_attempt_at, id), strictly after `after`. The place only moves
- * forward, so a row is met once in a cycle whatever its outcome, and rows that always fail can't hide
- * those behind them.
- *
- * A single range of an index can't have both "attempts left" and the order: poison rows, which stay
- * Failed and due for ever, would be walked over at each read. So each pair of status and attempts that
- * occurs is probed by itself (`level` finds the pairs by one look-up each), and what the probes give,
- * a batch each at the most, is merged.
+ * The levels that candidates are read by, one look-up for each. Once a cycle: a row that comes to another
+ * one later is due after AsOf, or was not committed by then, and is the next cycle's.
  */
-export async function readDueCandidates(
-  db: Kysely<Database>,
-  at: DueAt,
-  after: Candidate | undefined,
-  limit: number,
-): Promise<Candidate[]> {
-  const place =
-    after === undefined
-      ? sql`true`
-      : sql`(p.next_attempt_at, p.id) > (${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
+export async function readDueLevels(db: Kysely<Database>, at: DueAt): Promise<DueLevel[]> {
   const nextLevel = (status: RawBuilder<unknown>, above: RawBuilder<unknown>) => sql`(
     select p.attempts from messenger.deal_chat_provisions p
     where p.status = ${status} and ${isOpen}
       and p.attempts > ${above} and p.attempts < ${at.maxAttempts}::int
     order by p.attempts
     limit 1)`
-  const { rows } = await sql<Candidate>`
+  const { rows } = await sql<DueLevel>`
     with recursive level (status, attempts) as (
       select s.status, ${nextLevel(sql`s.status`, sql`-1`)}
       from (values ('Failed'), ('Provisioning')) s (status)
@@ -112,8 +103,40 @@ export async function readDueCandidates(
       from level
       where attempts is not null
     )
+    select status, attempts from level where attempts is not null
+  `.execute(db)
+  return rows
+}
+
+/**
+ * The next rows in the order (next_attempt_at, id), strictly after `after`. The place only moves
+ * forward, so a row is met once in a cycle whatever its outcome, and rows that always fail can't hide
+ * those behind them.
+ *
+ * A single range of an index can't have both "attempts left" and the order: poison rows, which stay
+ * Failed and due for ever, would be walked over at each read. So each level is probed by itself, and what
+ * the probes give, a batch each at the most, is merged. Each begins at the place, so what this cycle has
+ * worked off, and can't be vacuumed while somebody holds an old snapshot, is not passed over again.
+ */
+export async function readDueCandidates(
+  db: Kysely<Database>,
+  at: DueAt,
+  levels: readonly DueLevel[],
+  after: Candidate | undefined,
+  limit: number,
+): Promise<Candidate[]> {
+  if (levels.length === 0) return []
+  const place =
+    after === undefined
+      ? sql`true`
+      : sql`(p.next_attempt_at, p.id) > (${after.nextAttemptAt}::timestamptz, ${after.id}::uuid)`
+  const { rows } = await sql<Candidate>`
     select due.*
-    from level cross join lateral (
+    from unnest(
+      ${levels.map(({ status }) => status)}::text[],
+      ${levels.map(({ attempts }) => attempts)}::int[]
+    ) level (status, attempts)
+    cross join lateral (
       select ${candidateColumns}
       from messenger.deal_chat_provisions p
       where p.status = level.status and ${isOpen} and p.attempts = level.attempts
@@ -125,6 +148,19 @@ export async function readDueCandidates(
     limit ${limit}
   `.execute(db)
   return rows
+}
+
+/** Reads one cycle's candidates, batch by batch; the levels are looked for at the first. */
+export function createDueReader(
+  db: Kysely<Database>,
+  at: DueAt,
+  limit: number,
+): (after: Candidate | undefined) => Promise<Candidate[]> {
+  let levels: readonly DueLevel[] | undefined
+  return async (after) => {
+    levels ??= await readDueLevels(db, at)
+    return readDueCandidates(db, at, levels, after, limit)
+  }
 }
 
 /**

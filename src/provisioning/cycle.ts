@@ -19,12 +19,7 @@ import { limitsOwnTime } from './at-once.js'
 import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
 import type { AttemptReturns } from './attempt-returns.js'
 import { createCandidateFeed } from './candidate-feed.js'
-import {
-  readAsOf,
-  readDueCandidates,
-  readExhaustedCandidates,
-  type Candidate,
-} from './candidates.js'
+import { createDueReader, readAsOf, readExhaustedCandidates, type Candidate } from './candidates.js'
 import { lastErrorText } from './last-error.js'
 import { inLanes } from './lanes.js'
 import type { ProvisionContext } from './provision.js'
@@ -200,9 +195,8 @@ async function runUnderLock(
       (after) => readExhaustedCandidates(deps.db, at, after, retry.batchSize),
       (candidate) => closeExhausted(candidate, context),
     )
-    await workOff(
-      (after) => readDueCandidates(deps.db, at, after, retry.batchSize),
-      (candidate) => attemptRow(candidate, careful || mayHaveKilled(candidate), context),
+    await workOff(createDueReader(deps.db, at, retry.batchSize), (candidate) =>
+      attemptRow(candidate, careful || mayHaveKilled(candidate), context),
     )
     finish = end() ?? { outcome: 'completed', reason: unfinished(tally.untouched()) }
     await deps.ledger.close(jobRunId, finish.outcome, finish.reason, tally.counts())

@@ -7,7 +7,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createDatabase } from '../../src/postgres/connect.js'
 import type { Database } from '../../src/postgres/schema.js'
 import { provisionAtOnce } from '../../src/provisioning/at-once.js'
-import { readAsOf, readDueCandidates, type Candidate } from '../../src/provisioning/candidates.js'
+import {
+  readAsOf,
+  readDueCandidates,
+  readDueLevels,
+  type Candidate,
+} from '../../src/provisioning/candidates.js'
 import type { MessengerChats } from '../../src/provisioning/messenger-chats.js'
 import { createProvisionContext } from '../../src/provisioning/provision-context.js'
 import { referenceChats } from '../../src/provisioning/reference-chats.js'
@@ -23,7 +28,13 @@ const newJob = useTestJobs(database)
 async function readCandidate(): Promise<Candidate> {
   const { admin } = database()
   const at = { asOf: await readAsOf(admin), stuckProvisioningAfterMs: 1, maxAttempts: 10 }
-  const [candidate] = await readDueCandidates(admin, at, undefined, 1)
+  const [candidate] = await readDueCandidates(
+    admin,
+    at,
+    await readDueLevels(admin, at),
+    undefined,
+    1,
+  )
   if (candidate === undefined) throw new Error('nothing is due')
   return candidate
 }
