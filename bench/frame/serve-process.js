@@ -2,12 +2,15 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import process from 'node:process'
 
 const cliPath = fileURLToPath(new globalThis.URL('../../dist/cli.js', import.meta.url))
+/** As its first line has it: `#!/usr/bin/env -S node FLAG ...`. */
+const shippedFlags = readFileSync(cliPath, 'utf8').split('\n', 1)[0].split(' ').slice(3)
 /** Of /proc/PID/stat; 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100
 
@@ -20,7 +23,7 @@ const ignore = () => undefined
  * @returns once it listens: its address, what it has taken so far, and how to end it
  */
 export async function startServe(environment, { preload, onLog = ignore, onLine = ignore } = {}) {
-  const nodeOptions = preload === undefined ? [] : ['--import', preload]
+  const nodeOptions = [...shippedFlags, ...(preload === undefined ? [] : ['--import', preload])]
   const child = spawn(process.execPath, [...nodeOptions, cliPath, 'serve'], {
     env: { PATH: process.env.PATH, HTTP_PORT: '0', ...environment },
     stdio: ['ignore', 'ignore', 'pipe', preload === undefined ? 'ignore' : 'pipe'],
