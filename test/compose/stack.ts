@@ -1,10 +1,11 @@
 /** The containers of docker-compose.yml, and how a test looks into them, feeds them and kills them. */
 
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { findFreePort } from '../../src/demo/servers/free-port.js'
 import type { Database } from '../../src/postgres/schema.js'
 import { connectAdmin } from '../support/database-template.js'
 import type { TopicMessage } from '../support/kafka.js'
+import { waitFor } from '../support/wait-for.js'
 import { docker, findCompose, type Compose } from './engine.js'
 import { parseMessages } from './printed-messages.js'
 
@@ -23,6 +24,7 @@ export interface Stack {
   /** One field of `docker inspect`. */
   inspect(service: string, field: string): Promise<string>
   exec(service: string, ...command: string[]): Promise<string>
+  /** All that the topic holds; never fewer than the events that are marked as published. */
   messages(): Promise<readonly TopicMessage[]>
   logs(): Promise<string>
   /** Removes containers and volumes. */
@@ -54,13 +56,31 @@ export async function describeStack(): Promise<Stack> {
     inspect: async (service, field) =>
       docker('inspect', '--format', `{{${field}}}`, await idOf(compose, service)),
     exec,
-    messages: async () => parseMessages(await exec('kafka', ...consoleConsumer)),
+    messages: async () => {
+      const published = await publishedEvents(admin)
+      // On a busy machine the tool's time may be over before it has begun to read.
+      return waitFor(
+        `${published} messages on the topic`,
+        async () => {
+          const messages = parseMessages(await exec('kafka', ...consoleConsumer))
+          return messages.length >= published && messages
+        },
+        { timeoutMs: 180_000 },
+      )
+    },
     logs: () => compose('logs', '--no-color', '--tail', '40'),
     down: async () => {
       await admin.destroy()
       await compose('down', '--volumes', '--timeout', '5')
     },
   }
+}
+
+async function publishedEvents(admin: Kysely<Database>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from messenger.outbox_events where published_at is not null
+  `.execute(admin)
+  return rows[0]?.n ?? 0
 }
 
 async function idOf(compose: Compose, service: string): Promise<string> {
