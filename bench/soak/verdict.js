@@ -45,17 +45,19 @@ export function judge({ seconds, samples, minutes, inflicted, losses }) {
   const latencies = [
     ['calm minutes before the middle', early],
     ['calm minutes after it', late],
-  ].map(([which, of]) => ({
-    'from the event to its acknowledgement': which,
-    minutes: of.length,
-    'p50, ms': rounded(median(valuesOf(of, 'p50Ms'))),
-    'p99, ms': rounded(median(valuesOf(of, 'p99Ms'))),
-  }))
+  ]
+    .filter(([, of]) => of.length > 0)
+    .map(([which, of]) => ({
+      'from the event to its acknowledgement': which,
+      minutes: of.length,
+      'p50, ms': rounded(median(valuesOf(of, 'p50Ms'))),
+      'p99, ms': rounded(median(valuesOf(of, 'p99Ms'))),
+    }))
   return {
     tables: [
       { title: `serve over ${Math.round(seconds / 60)} minutes`, rows },
       { title: 'latency, medians over minutes', rows: latencies },
-    ],
+    ].filter(({ rows: found }) => found.length > 0),
     // A run that is too short for calm minutes has nothing to judge them by.
     goals: [
       below('faults in deals and events', 1, losses.faults.length),
