@@ -3,6 +3,7 @@
 import { bloat } from './bloat.js'
 import { cost } from './cost.js'
 import { crashGuard } from './crash-guard.js'
+import { deck } from './deck.js'
 import { drain } from './drain.js'
 import { growth } from './growth.js'
 import { idle } from './idle.js'
@@ -19,6 +20,7 @@ export const benches = {
   cost,
   growth,
   idle,
+  deck,
   'crash-guard': crashGuard,
   drain,
   bloat,

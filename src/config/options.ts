@@ -99,7 +99,7 @@ export const options = {
   CHAT_PROVISION_RETRY_RUNS_RETENTION: {
     kind: longDuration,
     default: '30d',
-    about: 'Records of cycles are kept so long.',
+    about: 'Records of cycles and of failed attempts are kept so long.',
   },
   ...messagingOptions,
   HTTP_HOST: {

@@ -10,11 +10,16 @@ import type { OutboxOptions, RetryOptions } from '../config/config.js'
 import type { Database } from '../postgres/schema.js'
 import type { DatabaseValues } from './metrics.js'
 
-type ProvisionValues = Pick<
+type ProvisionGauges = Pick<
   DatabaseValues,
   'failed' | 'oldestAgeSeconds' | 'poison' | 'lastRunTimestampSeconds'
 >
-type OutboxValues = Omit<DatabaseValues, keyof ProvisionValues | 'intakeParked'>
+type OutboxValues = Omit<DatabaseValues, keyof ProvisionGauges | 'intakeParked'>
+
+interface ProvisionValues extends ProvisionGauges {
+  /** Those of the failed ones that hang in Provisioning. */
+  readonly stuck: number
+}
 
 /**
  * For the look's transaction. What is counted lies in small indexes, whatever the statistics say: those of
@@ -34,7 +39,7 @@ export async function readDatabaseValues(
   trx: Transaction<Database>,
   retry: RetryOptions,
   relay: OutboxOptions['relay'],
-): Promise<DatabaseValues> {
+): Promise<DatabaseValues & ProvisionValues> {
   const provisions = await readProvisionValues(trx, retry)
   const outbox = relay === 'off' ? await readSlotValues(trx) : await readOutboxValues(trx)
   return { ...provisions, ...outbox, intakeParked: await countParkedMessages(trx) }
@@ -90,6 +95,7 @@ export async function readProvisionValues(
     failed as (select ${counted} and p.status = 'Failed'),
     stuck as (select ${counted} and p.status = 'Provisioning' and ${isStuck})
     select (failed.rows + stuck.rows)::float8 as failed,
+      stuck.rows::float8 as stuck,
       (failed.poison + stuck.poison)::float8 as poison,
       ${ageSeconds(sql`oldest.created_at`)} as "oldestAgeSeconds",
       coalesce((

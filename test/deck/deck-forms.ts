@@ -55,9 +55,12 @@ export async function openForm(deck: ServedDeck, path: string, cookie: string): 
   const text = (escaped: string): string =>
     escaped.replaceAll('&#34;', '"').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
   const fields: Record<string, string> = {}
-  for (const [, name = '', value = ''] of main.matchAll(hiddenField)) fields[name] = text(value)
+  for (const pattern of [inputField, textField]) {
+    for (const [, name = '', value = ''] of main.matchAll(pattern)) fields[name] = text(value)
+  }
   const url = new URL(/method="post" action="([^"]+)"/.exec(main)?.[1] ?? 'no form', response.url)
   return { url: url.href, page: response.url, fields }
 }
 
-const hiddenField = /type="hidden" name="([^"]+)" value="([^"]*)"/g
+const inputField = /type="(?:hidden|text)" name="([^"]+)" value="([^"]*)"/g
+const textField = /<textarea [^>]*name="([^"]+)"[^>]*>([^<]*)</g

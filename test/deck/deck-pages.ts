@@ -18,7 +18,7 @@ export const hostileText = '<img src=x onerror='
 /** Where such texts are to be seen, of every kind that there is. */
 export const hostilePages = [
   ...['overview', 'provisions', 'provision', 'event', 'outbox', 'intake', 'message'],
-  ...['jobs', 'job', 'resurrect', 'queues', 'audit', 'runs'],
+  ...['jobs-live', 'job', 'queues', 'audit', 'runs'],
 ]
 const longError = `data:${'X'.repeat(500)}`
 
@@ -190,9 +190,10 @@ async function seedJobs({ query }: TestDatabase): Promise<void> {
     [deadJob, payload, hostileTitle + longError],
   )
   await query(
-    `insert into chokaq.jobs_hot (id, queue, type, payload, priority)
-     select lpad((100 + i)::text, 26, '0'), 'operations', 'provision.reemit.v1', $1, i
+    `insert into chokaq.jobs_hot (id, queue, type, payload, priority, attempts, last_error)
+     select lpad((100 + i)::text, 26, '0'), 'operations', 'provision.reemit.v1', $1, i, i - 1,
+       case when i > 1 then $2 end
      from generate_series(1, 5) i`,
-    [payload],
+    [payload, hostileTitle + longError],
   )
 }

@@ -3,13 +3,13 @@
  * database doesn't answer in time, the last values stay, with their age.
  */
 
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { createPostgresStorage, type QueueStatus, type Totals } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
 import { listRuns } from '../../operations/list-runs.js'
 import type { Database } from '../../postgres/schema.js'
 import { createCachedLook } from '../../telemetry/cached-look.js'
-import { readDatabaseValues } from '../../telemetry/database-values.js'
+import { limitLook, readDatabaseValues } from '../../telemetry/database-values.js'
 import type { ApiContext } from './context.js'
 import { readOnly } from './read-only.js'
 import type { Summary } from './schemas/action-answers.js'
@@ -18,6 +18,8 @@ import type { Summary } from './schemas/action-answers.js'
 const freshForMs = 5_000
 /** Who looks at an overview while the database is away wants the last values, soon. */
 const limitMs = 3_000
+/** Of each count, which takes milliseconds: below what its askers wait for. */
+const statementTimeoutMs = 2_000
 
 type Seen = Omit<Summary, 'ageSeconds' | 'isCurrent'>
 
@@ -54,16 +56,17 @@ async function readSummary(
   { config }: Pick<ApiContext, 'config'>,
 ): Promise<Seen> {
   const { retry, outbox } = config
-  const values = await readDatabaseValues(trx, retry, outbox.relay)
-  const stuck = await countStuck(trx, retry.stuckProvisioningAfterMs)
   const runs = await listRuns(trx, { limit: 1 })
   const storage = createPostgresStorage({ db: trx })
+  const jobs = jobCounts(await storage.listQueues(), await storage.totals())
+  // Last, for it holds the rest of the transaction to indexes.
+  await limitLook(trx, statementTimeoutMs)
+  const values = await readDatabaseValues(trx, retry, outbox.relay)
   return {
     provisions: {
       backlog: values.failed,
-      // A row may have become stuck between the two counts.
-      failed: Math.max(0, values.failed - stuck),
-      stuck,
+      failed: values.failed - values.stuck,
+      stuck: values.stuck,
       poison: values.poison,
       oldestAgeSeconds: values.oldestAgeSeconds,
     },
@@ -76,17 +79,8 @@ async function readSummary(
     },
     intake: { parked: values.intakeParked },
     lastRun: runs.items[0] ?? null,
-    jobs: jobCounts(await storage.listQueues(), await storage.totals()),
+    jobs,
   }
-}
-
-async function countStuck(trx: Transaction<Database>, afterMs: number): Promise<number> {
-  const { rows } = await sql<{ stuck: number }>`
-    select count(*)::float8 as stuck from messenger.deal_chat_provisions
-    where status = 'Provisioning'
-      and updated_at <= clock_timestamp() - ${afterMs}::float8 * interval '1 millisecond'
-  `.execute(trx)
-  return rows[0]?.stuck ?? 0
 }
 
 function jobCounts(queues: readonly QueueStatus[], totals: readonly Totals[]): Seen['jobs'] {
