@@ -31,7 +31,7 @@ export function nextStep(row: NextStepRow, limits: Limits, nowMs: number): strin
     if (row.attempts >= maxAttempts)
       return 'It hangs and is out of attempts: the next cycle closes it as failed, and tells crm.'
   } else if (row.attempts >= maxAttempts) {
-    const cause = row.lastError === null ? 'the cause' : `the cause, ${row.lastError},`
+    const cause = row.lastError === null ? 'the cause' : `the cause, ${short(row.lastError)},`
     return `Nothing by itself: it is out of attempts. Mend ${cause} and re-enqueue it.`
   }
   const attempt = `attempt ${row.attempts + 1} of ${maxAttempts}`
@@ -41,6 +41,13 @@ export function nextStep(row: NextStepRow, limits: Limits, nowMs: number): strin
     return `${capital(attempt)} is due at ${clock(due)}; the cycle after that makes it.`
   const within = Math.ceil(limits.pollingIntervalMs / 1_000)
   return `${capital(attempt)} is due now: the next cycle makes it, within ${within} s.`
+}
+
+/** Codes are shorter; of somebody's text its beginning is enough in a sentence. */
+const longestCause = 80
+
+function short(text: string): string {
+  return text.length > longestCause ? `${text.slice(0, longestCause)}…` : text
 }
 
 function timeOf(text: string): number {

@@ -7,7 +7,8 @@ import { dealState, seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { seedEvent } from '../integration/http-api-fixtures.js'
-import { adminToken, emptyTables, logIn, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { emptyTables, enter, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { session } from './deck-forms.js'
 
 const database = useTestDatabase()
 const maxAttempts = 10
@@ -15,21 +16,32 @@ const maxAttempts = 10
 describeInBrowser('an action', () => {
   const open = useBrowser()
   let deck: ServedDeck
+  let cookie: string
   beforeAll(async () => {
     deck = await serveDeck(database())
+    cookie = await session(deck)
   })
   beforeEach(() => emptyTables(database()))
   afterAll(() => deck.app.stop())
 
   async function at(path: string, mayComplain?: RegExp): Promise<Page> {
     const page = await open({ ...(mayComplain && { mayComplain }) })
-    await logIn(page, deck.url(path), adminToken, 'anna')
+    await enter(page, deck.url(path), cookie)
     return page
   }
   const main = (page: Page) => page.getByRole('main')
   async function confirm(page: Page, button: string): Promise<void> {
     await page.getByLabel('Reason, for the audit').fill('the cause was mended')
     await main(page).getByRole('button', { name: button, exact: true }).click()
+  }
+  /** What is told beside a field, and read out with it; the cursor is there. */
+  async function faultOf(page: Page, label: string): Promise<string | null> {
+    const field = page.getByLabel(label)
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    const id = (await field.getAttribute('aria-describedby')) ?? ''
+    expect(await page.locator(':focus').getAttribute('aria-describedby')).toBe(id)
+    expect(await page.getByRole('alert').getAttribute('id')).toBe(id)
+    return page.locator(`#${id}`).textContent()
   }
   const notice = (page: Page, text: string) => page.locator('#notices', { hasText: text }).waitFor()
   const audit = () =>
@@ -105,7 +117,7 @@ describeInBrowser('an action', () => {
     expect(await main(page).textContent()).toContain('3 deals by poison')
     await page.getByLabel('Type 3 to confirm').fill('2')
     await confirm(page, 'Re-enqueue all')
-    expect(await page.getByRole('alert').textContent()).toContain('Type 3 to confirm')
+    expect(await faultOf(page, 'Type 3 to confirm')).toContain('Type 3 to confirm')
     expect(await page.getByLabel('Reason, for the audit').inputValue()).toBe('the cause was mended')
     await page.getByLabel('Type 3 to confirm').fill('3')
     await confirm(page, 'Re-enqueue all')
@@ -171,13 +183,28 @@ describeInBrowser('an action', () => {
     await notice(page, '1 row taken back')
     expect(await settings()).toEqual({ paused: false, max_workers: null })
     await page.getByRole('link', { name: 'Limit operations' }).click()
+    expect(await page.getByLabel('Jobs at once').inputValue()).toBe('none')
     await page.getByLabel('Jobs at once').fill('many')
     await confirm(page, 'Limit')
-    expect(await page.getByRole('alert').textContent()).toContain('whole number from 1 to 10000')
+    expect(await faultOf(page, 'Jobs at once')).toContain('whole number from 1 to 10000')
     await page.getByLabel('Jobs at once').fill('7')
     await confirm(page, 'Limit')
     await notice(page, 'operations has its limit')
     expect(await settings()).toEqual({ paused: false, max_workers: 7 })
+    await page.getByRole('link', { name: 'Limit operations' }).click()
+    expect(await page.getByLabel('Jobs at once').inputValue()).toBe('7')
+  })
+
+  it('opens a queue again that is paused', async () => {
+    await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
+    const page = await at('/queues')
+    await page.getByRole('link', { name: 'Resume operations' }).click()
+    expect(await main(page).textContent()).toContain('operations is paused')
+    await confirm(page, 'Resume')
+    await notice(page, 'operations is open again')
+    const [queue] = await database().query('select paused from chokaq.queues')
+    expect(queue).toEqual({ paused: false })
+    expect(await audit()).toEqual([{ actor: 'anna', action: 'queue-change' }])
   })
 
   it('puts a job forward, cancels it, and brings it back with another payload', async () => {
@@ -199,16 +226,18 @@ describeInBrowser('an action', () => {
     await notice(page, 'cancelled')
     expect(await job()).toMatchObject({ state: 'Cancelled' })
     await page.getByRole('link', { name: 'Edit and resurrect' }).click()
+    expect(JSON.parse(await page.getByLabel('Payload, JSON').inputValue())).toMatchObject(body)
+    expect(await main(page).locator('pre').count()).toBe(0)
     await page.getByLabel('Payload, JSON').fill('{"not": "json')
     await confirm(page, 'Resurrect')
-    await page.getByRole('alert').waitFor()
+    expect(await faultOf(page, 'Payload, JSON')).toMatch(/JSON/)
     expect(await page.getByLabel('Payload, JSON').inputValue()).toBe('{"not": "json')
     const payload = { filter: { status: 'Failed' }, by: 'anna', reason: 'mended' }
     await page.getByLabel('Payload, JSON').fill(JSON.stringify(payload))
     await page.getByLabel('Tags').fill('by hand, after the outage')
     await page.getByLabel('Priority').fill('101')
     await confirm(page, 'Resurrect')
-    expect(await page.getByRole('alert').textContent()).toContain('a whole number from 0 to 100')
+    expect(await faultOf(page, 'Priority')).toContain('a whole number from 0 to 100')
     expect(await page.getByLabel('Tags').inputValue()).toBe('by hand, after the outage')
     await page.getByLabel('Priority').fill('7')
     await confirm(page, 'Resurrect')

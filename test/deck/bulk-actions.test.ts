@@ -8,7 +8,8 @@ import { seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { seedEvent } from '../integration/http-api-fixtures.js'
-import { adminToken, emptyTables, logIn, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { emptyTables, enter, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { session } from './deck-forms.js'
 
 const database = useTestDatabase()
 const maxAttempts = 10
@@ -16,15 +17,17 @@ const maxAttempts = 10
 describeInBrowser('an action on many', () => {
   const open = useBrowser()
   let deck: ServedDeck
+  let cookie: string
   beforeAll(async () => {
     deck = await serveDeck(database())
+    cookie = await session(deck)
   })
   beforeEach(() => emptyTables(database()))
   afterAll(() => deck.app.stop())
 
   async function at(path: string, mayComplain?: RegExp): Promise<Page> {
     const page = await open({ ...(mayComplain && { mayComplain }) })
-    await logIn(page, deck.url(path), adminToken, 'anna')
+    await enter(page, deck.url(path), cookie)
     return page
   }
   const main = (page: Page) => page.getByRole('main')
@@ -187,6 +190,7 @@ describeInBrowser('an action on many', () => {
          when parked_at is not null then 'parked' else 'pending' end as state
        from messenger.outbox_events order by last_error`,
     )
+  const states = async () => (await eventStates()).map(({ state }) => state)
   const park = (error: string) =>
     seedEvent(database(), randomUUID(), 'parked_at, last_error', `now(), '${error}'`)
 
@@ -199,15 +203,22 @@ describeInBrowser('an action on many', () => {
     await page.getByRole('button', { name: 'Replay' }).click()
     await confirm(page, 'Replay')
     await notice(page, '2 events go out again')
-    expect((await eventStates()).map(({ state }) => state)).toEqual([
-      'pending',
-      'pending',
-      'parked',
-    ])
+    expect(await states()).toEqual(['pending', 'pending', 'parked'])
     expect(await audit()).toMatchObject([
       { ...byAnna, action: 'replay', filter: `event=${two}` },
       { ...byAnna, action: 'replay', filter: `event=${one}` },
     ])
+  })
+
+  it('skips the chosen events, and no other', async () => {
+    const [one] = await Promise.all([park('a'), park('b')])
+    const page = await at('/outbox?state=parked')
+    await page.getByLabel(`Choose event ${one}`).check()
+    await page.getByRole('button', { name: 'Skip' }).click()
+    await confirm(page, 'Skip')
+    await notice(page, 'The event is skipped')
+    expect(await states()).toEqual(['skipped', 'parked'])
+    expect(await audit()).toMatchObject([{ ...byAnna, action: 'skip', filter: `event=${one}` }])
   })
 
   it('skips all parked events of a filter, after their number was typed', async () => {
@@ -225,7 +236,7 @@ describeInBrowser('an action on many', () => {
     await page.getByRole('link', { name: 'Replay all of these' }).click()
     await confirm(page, 'Replay all', '1')
     await notice(page, 'The event goes out again')
-    expect((await eventStates()).map(({ state }) => state)).not.toContain('parked')
+    expect(await states()).not.toContain('parked')
   })
 
   it('without anything chosen says so', async () => {

@@ -19,6 +19,17 @@ export async function serveDeck(
   return { ...api, url: (path = '') => `${api.address}/deck${path}` }
 }
 
+/**
+ * On the page that was asked for, by the cookie of a session that there is: an address may log in ten
+ * times a minute, and a file of tests has more pages.
+ */
+export async function enter(page: Page, url: string, cookie: string): Promise<void> {
+  const [name = '', value = ''] = cookie.split('=')
+  await page.context().addCookies([{ name, value, url: new URL(url).origin }])
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+}
+
 /** Logs in, and is then on the page that was asked for. */
 export async function logIn(page: Page, deckUrl: string, token: string, name = ''): Promise<void> {
   await page.goto(deckUrl)

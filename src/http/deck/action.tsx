@@ -14,6 +14,7 @@ import { readOrder, type Order } from '../../operations/read-input.js'
 import { refuseWrite } from '../api/access.js'
 import { problemOfError } from '../problem-of-error.js'
 import type { DeckContext, DeckServer } from './context.js'
+import { FieldError, fieldOf, inField, type FieldFault } from './field-fault.js'
 import { formLimitBytes } from './form-limit.js'
 import { formTokenField, isFormId, newFormId } from './form-token.js'
 import { leaveNotice, readNotice, type Notice } from './notice.js'
@@ -43,8 +44,8 @@ export interface Action<Subject> {
   /** @throws AppError INPUT_INVALID where the address or the form means nothing */
   readonly read: (values: Values, request: FastifyRequest) => Subject
   readonly view: (subject: Subject, values: Values) => Promise<ActionView>
-  /** Fields beside the reason. */
-  readonly fields?: (values: Values) => JSX.Element
+  /** Fields beside the reason, each with what is wrong with it. */
+  readonly fields?: (values: Values, fault: FieldFault | undefined) => JSX.Element
   /** The names of those fields: what else the form holds is carried along unseen. */
   readonly fieldNames?: readonly string[]
   /** Those of them all that may be given more than once. */
@@ -75,6 +76,8 @@ const timeoutMs = 60_000
 interface Again {
   readonly status: number
   readonly fault: string
+  /** The one field that it is of. */
+  readonly field?: string | undefined
 }
 
 export function addAction<Subject>(
@@ -91,6 +94,7 @@ export function addAction<Subject>(
   ): Promise<FastifyReply> {
     const subject = action.read(values, request)
     const view = await lookAt(subject, values, again !== undefined)
+    const { fault, fieldFault } = placed(again)
     return sendPage(
       request,
       reply,
@@ -102,11 +106,18 @@ export function addAction<Subject>(
         carried={without(values, [...ownFields, ...fieldNames])}
         reason={one(values, 'reason') ?? ''}
         typed={one(values, 'typed') ?? ''}
-        fields={fields && (() => fields({ ...view.initial, ...values }))}
-        fault={again?.fault}
+        fields={fields && (() => fields({ ...view.initial, ...values }, fieldFault))}
+        {...{ fault, fieldFault }}
         back={back(subject)}
       />,
     )
+  }
+
+  /** Beside the field where there is that field, else above the buttons. */
+  function placed(again: Again | undefined) {
+    if (again?.field === undefined || ![...fieldNames, 'reason', 'typed'].includes(again.field))
+      return { fault: again?.fault, fieldFault: undefined }
+    return { fault: undefined, fieldFault: { field: again.field, text: again.fault } }
   }
 
   /** After a failure the form is shown even where the database can't be read. */
@@ -152,7 +163,8 @@ export function addAction<Subject>(
     const id = requestIdOf(request, formId)
     let hasBegun = false
     try {
-      const order = readOrder({ by: caller.actor, reason: one(values, 'reason') })
+      const given = { by: caller.actor, reason: one(values, 'reason') }
+      const order = inField('reason', () => readOrder(given))
       const asked = without(values, [formTokenField])
       const once = await carryOutOnce(db, requestOf(id, asked), async ({ id: requestId }) => {
         const view = await action.view(subject, values)
@@ -177,9 +189,11 @@ export function addAction<Subject>(
     const known = problemOfError(error)
     if (known === undefined || known.status >= 500) logFailure(request, error, known)
     const fault = inputFault(error)
-    if (known !== undefined && fault !== undefined) return { status: known.status, fault }
+    const field = fieldOf(error)
+    if (known !== undefined && fault !== undefined) return { status: known.status, fault, field }
     const why = known?.detail ?? 'This is a fault of the service; its log says more.'
-    if (known !== undefined && known.status < 500) return { status: known.status, fault: why }
+    if (known !== undefined && known.status < 500)
+      return { status: known.status, fault: why, field }
     return { status: known?.status ?? 500, fault: `${why} ${hasBegun ? begun : notBegun}` }
   }
 }
@@ -213,7 +227,7 @@ function checkConfirmed({ typed, isVoid }: ActionView, values: Values): void {
     throw new AppError('USAGE', `${since}There is nothing left to do. Nothing was done.`)
   }
   if (typed === given) return
-  throw new AppError('INPUT_INVALID', `${since}Type ${typed} to confirm. Nothing was done.`)
+  throw new FieldError('typed', `${since}Type ${typed} to confirm. Nothing was done.`)
 }
 
 /**

@@ -55,8 +55,15 @@ export function addGate(app: DeckServer, { config, sessions, logouts }: DeckCont
 
   app.decorateRequest('visitor')
   app.addHook('preParsing', async (request, reply) => {
-    if (request.is404 || request.routeOptions.config.isPublic === true) return undefined
+    if (request.routeOptions.config.isPublic === true) return undefined
     const { headers, cookies } = request
+    const credentials = { headers, cookie: cookies[sessionCookie] }
+    if (request.is404) {
+      // Told to whoever asks, with the way on for those who are in.
+      const answer = await refuseLoggedOut(access(credentials), credentials, logouts)
+      if ('caller' in answer) letIn(request, reply, answer.caller)
+      return undefined
+    }
     const { allow } = request.routeOptions.config
     if (allow !== undefined) {
       const detail = `${request.method} has no meaning here; allowed are ${allow}.`
@@ -65,7 +72,6 @@ export function addGate(app: DeckServer, { config, sessions, logouts }: DeckCont
     if (isChange(request) && isFromElsewhere(headers)) {
       return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
     }
-    const credentials = { headers, cookie: cookies[sessionCookie] }
     const answer = await refuseLoggedOut(access(credentials), credentials, logouts)
     if ('caller' in answer) {
       letIn(request, reply, answer.caller)

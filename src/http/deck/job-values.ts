@@ -7,7 +7,7 @@ import { one, type Values } from './values.js'
 
 export const jobPlaces = [
   { value: 'hot', text: 'Hot: live' },
-  { value: 'archive', text: 'Archive: succeeded' },
+  { value: 'archive', text: 'Archive: done' },
   { value: 'dlq', text: 'DLQ: dead' },
 ] as const
 

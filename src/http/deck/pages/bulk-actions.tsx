@@ -9,7 +9,8 @@ import { refuseTooMany, targetsOf } from '../../api/bulk-targets.js'
 import { readOnly } from '../../api/read-only.js'
 import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
-import { Id, Line, ofThem } from '../parts/text.js'
+import { Why } from '../parts/targets.js'
+import { Id, ofThem } from '../parts/text.js'
 import { filterInputOf } from '../provision-values.js'
 import { one, queryOf, type Values } from '../values.js'
 
@@ -117,9 +118,7 @@ function Preview(props: {
         {items.map(({ dealId, lastError }) => (
           <li>
             <Id id={dealId} href={`${path}/${dealId}`} />
-            <span class="why">
-              <Line text={lastError} />
-            </span>
+            {lastError !== null && <Why text={lastError} />}
           </li>
         ))}
       </ul>

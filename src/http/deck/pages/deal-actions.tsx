@@ -9,7 +9,7 @@ import { abandoned } from '../../api/time-limit.js'
 import { addAction, refuseStopped } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { safeNext } from '../next-path.js'
-import { Targets } from '../parts/targets.js'
+import { Targets, Why } from '../parts/targets.js'
 import { Id, ofThem } from '../parts/text.js'
 import { all, one, type Values } from '../values.js'
 
@@ -129,9 +129,7 @@ function Findings(props: Chosen & { readonly findings: readonly Finding[] }): JS
       {findings.map(({ dealId, finding, about, detail }) => (
         <li>
           <Id id={dealId} href={`/deck/provisions/${dealId}`} />
-          <span class="why" safe>
-            {`${finding}: ${about}${detail === null ? '' : ` (${detail})`}`}
-          </span>
+          <Why text={`${finding}: ${about}${detail === null ? '' : ` (${detail})`}`} />
         </li>
       ))}
     </ul>

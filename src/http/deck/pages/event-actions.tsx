@@ -150,7 +150,9 @@ function addAll(app: DeckServer, deck: DeckContext, action: EventAction): void {
       const rest =
         matched > eventIds.length
           ? `: the oldest of ${countText(matched)}, for ${atOnceAtMost} are done at once.`
-          : ', the oldest first.'
+          : eventIds.length > 1
+            ? ', the oldest first.'
+            : '.'
       return {
         preview: () => (
           <>

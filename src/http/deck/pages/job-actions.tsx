@@ -12,8 +12,10 @@ import type { JobDetail } from '../../../operations/list-jobs.js'
 import type { Order } from '../../../operations/read-input.js'
 import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
+import { FieldError, type FieldFault } from '../field-fault.js'
 import { longestPayload } from '../form-limit.js'
-import { Id, Line } from '../parts/text.js'
+import { faultMarks, Field } from '../parts/form.js'
+import { Id } from '../parts/text.js'
 import { jobIdOf, readJob } from '../read-job.js'
 import { one, type Values } from '../values.js'
 
@@ -22,7 +24,7 @@ interface JobAction {
   readonly title: string
   readonly effect: string
   readonly isFor: (job: JobDetail) => boolean
-  readonly fields?: (values: Values) => JSX.Element
+  readonly fields?: (values: Values, fault: FieldFault | undefined) => JSX.Element
   readonly fieldNames?: readonly string[]
   /** What the fields hold at first. */
   readonly initial?: (job: JobDetail) => Values
@@ -44,7 +46,7 @@ export function addJobActions(app: DeckServer, deck: DeckContext): void {
     effect: 'Jobs that wait go by their priority, the highest first.',
     isFor: ({ state }) => state === 'Pending',
     fieldNames: ['priority'],
-    fields: (values) => <PriorityField value={one(values, 'priority') ?? ''} />,
+    fields: (values, fault) => <PriorityField {...{ values, fault }} />,
     initial: ({ priority }) => ({ priority: String(priority) }),
     act: (id, order, values) => prioritizeJob(context, id, order, priorityOf(values)),
   })
@@ -54,11 +56,11 @@ export function addJobActions(app: DeckServer, deck: DeckContext): void {
     effect: 'It begins anew, with all its runs; as it was, or as you change it here.',
     isFor: ({ place }) => place === 'dlq',
     fieldNames: ['payload', 'tags', 'priority'],
-    fields: (values) => (
+    fields: (values, fault) => (
       <>
-        <PayloadField value={one(values, 'payload') ?? ''} />
-        <TagsField value={one(values, 'tags') ?? ''} />
-        <PriorityField value={one(values, 'priority') ?? ''} />
+        <PayloadField {...{ values, fault }} />
+        <TagsField {...{ values, fault }} />
+        <PriorityField {...{ values, fault }} />
       </>
     ),
     initial: (job) => ({
@@ -86,7 +88,7 @@ function addJobAction(app: DeckServer, deck: DeckContext, action: JobAction): vo
     view: async ({ id }) => {
       const job = await readJob(deck, id)
       return {
-        preview: () => <Preview job={job} />,
+        preview: () => <Preview job={job} isEdited={fieldNames?.includes('payload') ?? false} />,
         isVoid: !isFor(job),
         ...(initial && { initial: initial(job) }),
       }
@@ -103,7 +105,7 @@ function addJobAction(app: DeckServer, deck: DeckContext, action: JobAction): vo
 function priorityOf(values: Values): number {
   const text = one(values, 'priority') ?? ''
   if (/^\d{1,3}$/.test(text) && Number(text) <= 100) return Number(text)
-  throw new AppError('INPUT_INVALID', 'The priority is a whole number from 0 to 100.')
+  throw new FieldError('priority', 'The priority is a whole number from 0 to 100.')
 }
 
 /**
@@ -114,7 +116,7 @@ function priorityOf(values: Values): number {
 function editsOf(job: JobDetail, values: Values): JobEdits {
   const payload = one(values, 'payload')
   if (payload === undefined)
-    throw new AppError('INPUT_INVALID', 'The payload is empty: it is JSON, {} at the least.')
+    throw new FieldError('payload', 'The payload is empty: it is JSON, {} at the least.')
   const tags = (one(values, 'tags') ?? '')
     .split(',')
     .map((tag) => tag.trim())
@@ -136,59 +138,79 @@ function prettyJson(text: string): string {
   }
 }
 
-function Preview({ job }: { readonly job: JobDetail }): JSX.Element {
+function Preview(props: {
+  readonly job: JobDetail
+  /** The form holds its payload, to be changed. */
+  readonly isEdited: boolean
+}): JSX.Element {
+  const { job, isEdited } = props
   return (
     <>
       <p>
         <Id id={job.id} href={`/deck/jobs/${job.id}`} />
         <span safe>{` is ${job.state}: ${job.type}, priority ${job.priority}.`}</span>
       </p>
-      <p class="hint">
-        <Line text={job.payload} />
-      </p>
+      {!isEdited && (
+        <pre class="payload" tabindex="0" aria-label="Payload" safe>
+          {job.payload}
+        </pre>
+      )}
     </>
   )
 }
 
-function PriorityField({ value }: { readonly value: string }): JSX.Element {
+interface FieldProps {
+  readonly values: Values
+  readonly fault: FieldFault | undefined
+}
+
+function PriorityField({ values, fault }: FieldProps): JSX.Element {
+  const field = { name: 'priority', fault }
   return (
-    <label class="field">
-      <span>Priority, 0 to 100</span>
+    <Field {...field} label="Priority, 0 to 100">
       <input
         type="text"
         name="priority"
-        value={value}
+        value={one(values, 'priority') ?? ''}
         inputmode="numeric"
         required
         autocomplete="off"
+        {...faultMarks(field)}
       />
-    </label>
+    </Field>
   )
 }
 
-function PayloadField({ value }: { readonly value: string }): JSX.Element {
+function PayloadField({ values, fault }: FieldProps): JSX.Element {
+  const field = { name: 'payload', fault }
   return (
-    <label class="field">
-      <span>Payload, JSON</span>
+    <Field {...field} label="Payload, JSON">
       <textarea
         class="code"
         name="payload"
         rows="8"
         spellcheck="false"
         maxlength={String(longestPayload)}
+        {...faultMarks(field)}
         safe
       >
-        {value}
+        {one(values, 'payload') ?? ''}
       </textarea>
-    </label>
+    </Field>
   )
 }
 
-function TagsField({ value }: { readonly value: string }): JSX.Element {
+function TagsField({ values, fault }: FieldProps): JSX.Element {
+  const field = { name: 'tags', fault }
   return (
-    <label class="field">
-      <span>Tags, separated by commas</span>
-      <input type="text" name="tags" value={value} autocomplete="off" />
-    </label>
+    <Field {...field} label="Tags, separated by commas">
+      <input
+        type="text"
+        name="tags"
+        value={one(values, 'tags') ?? ''}
+        autocomplete="off"
+        {...faultMarks(field)}
+      />
+    </Field>
   )
 }

@@ -51,22 +51,26 @@ export async function sendLogin(
       <form method="post" action="/deck/login">
         <input type="hidden" name="next" value={safeNext(next)} />
         <HiddenValues values={carried} prefix={carriedPrefix} />
-        <label class="field">
-          <span>Token</span>
-          <input
-            type="password"
-            name="token"
-            required
-            autofocus
-            autocomplete="current-password"
-            maxlength="512"
-          />
-        </label>
+        <div class="field">
+          <label>
+            <span>Token</span>
+            <input
+              type="password"
+              name="token"
+              required
+              autofocus
+              autocomplete="current-password"
+              maxlength="512"
+            />
+          </label>
+        </div>
         <p class="hint">DECK_ADMIN_TOKEN reads and changes, DECK_READ_TOKEN reads.</p>
-        <label class="field">
-          <span>Your name</span>
-          <input type="text" name="name" value={name} autocomplete="username" maxlength="100" />
-        </label>
+        <div class="field">
+          <label>
+            <span>Your name</span>
+            <input type="text" name="name" value={name} autocomplete="username" maxlength="100" />
+          </label>
+        </div>
         <p class="hint">The audit keeps it with what you do.</p>
         <Fault text={fault} />
         <div class="buttons">

@@ -37,8 +37,13 @@ const columns: readonly Column<EventLine>[] = [
   { head: 'Event', kind: 'id', cell: ({ id }) => <Id id={id} href={`${path}/${id}`} /> },
   { head: 'State', kind: 'state', cell: ({ state }) => <EventBadge state={state} /> },
   { head: 'Says', kind: 'word', cell: ({ status }) => <Line text={status} /> },
-  { head: 'Failed', kind: 'number', cell: ({ attempts }) => <Count count={attempts} /> },
   { head: 'Occurred', kind: 'time', cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+  {
+    head: 'Failed',
+    kind: 'number',
+    isMinor: true,
+    cell: (event) => <Count count={event.attempts} />,
+  },
   {
     head: 'Last error',
     kind: 'text',
@@ -47,7 +52,7 @@ const columns: readonly Column<EventLine>[] = [
   },
   {
     head: 'Deal',
-    kind: 'id',
+    kind: 'short',
     isMinor: true,
     cell: ({ dealId }) => <Id id={dealId} href={`/deck/provisions/${dealId}`} />,
   },

@@ -195,11 +195,11 @@ const runColumns: readonly Column<RunLine>[] = [
 ]
 
 const auditColumns: readonly Column<AuditLine>[] = [
-  { head: 'When', kind: 'time', cell: ({ at }) => <Time at={at} /> },
-  { head: 'Who', kind: 'word', cell: ({ actor }) => <Line text={actor} /> },
-  { head: 'What', kind: 'word', cell: ({ action }) => <Line text={action} /> },
+  { head: 'At', kind: 'time', cell: ({ at }) => <Time at={at} /> },
+  { head: 'By', kind: 'word', cell: ({ actor }) => <Line text={actor} /> },
+  { head: 'Action', kind: 'word', cell: ({ action }) => <Line text={action} /> },
   {
-    head: 'To',
+    head: 'Deal or filter',
     kind: 'text',
     cell: ({ dealId, filter }) =>
       dealId === null ? (

@@ -16,7 +16,7 @@ import { Badge } from '../parts/badge.js'
 import { Fact } from '../parts/facts.js'
 import { EventBadge, ProvisionBadge } from '../parts/state-badges.js'
 import { Table, type Column } from '../parts/table.js'
-import { Count, Id, Line, Time } from '../parts/text.js'
+import { Count, Id, Line, Text, Time } from '../parts/text.js'
 import { sendPage, visitorOf } from '../send-page.js'
 
 /** More lines of one deal's audit, or members, are somebody's search and not a page. */
@@ -118,7 +118,7 @@ export function addProvisionPage(app: DeckServer, deck: DeckContext): void {
         </section>
         <section>
           <h2>What operators did</h2>
-          <AuditTable items={audit.items} canChange={canChange} back={path} />
+          <AuditTable items={audit.items} canChange={canChange} back={path} isOfDeal />
         </section>
       </>,
     )
@@ -154,13 +154,13 @@ function Row(props: {
       <h2>Provision and chat</h2>
       <dl class="facts">
         <Fact name="Title">
-          <Line text={title} />
+          <Text text={title} />
         </Fact>
         <Fact name="Attempts">
           <span safe>{`${detail.attempts} of ${maxAttempts}`}</span>
         </Fact>
         <Fact name="Last error">
-          <Line text={detail.lastError} />
+          <Text text={detail.lastError} />
         </Fact>
         <Fact name="Next attempt">
           <Time at={detail.nextAttemptAt} />

@@ -2,7 +2,6 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { QueueStatus } from '../../../chokaq/index.js'
-import { AppError } from '../../../errors.js'
 import {
   changeQueue,
   refuseUnknownQueue,
@@ -11,8 +10,10 @@ import {
 import { readJobs } from '../../api/read-only.js'
 import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
+import { FieldError, type FieldFault } from '../field-fault.js'
 import { undoHref } from '../parts/audit-table.js'
 import { Badge } from '../parts/badge.js'
+import { faultMarks, Field } from '../parts/form.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Line, spanText } from '../parts/text.js'
 import { sendPage, visitorOf } from '../send-page.js'
@@ -22,7 +23,7 @@ const path = '/deck/queues'
 
 function columns(canChange: boolean): readonly Column<QueueStatus>[] {
   return [
-    { head: 'Queue', kind: 'word', cell: ({ name }) => <Line text={name} /> },
+    { head: 'Queue', kind: 'text', cell: ({ name }) => <Line text={name} /> },
     { head: 'State', kind: 'state', cell: ({ settings }) => <Open isPaused={settings.paused} /> },
     ...(canChange
       ? [
@@ -125,7 +126,10 @@ export function addQueuesPage(app: DeckServer, deck: DeckContext): void {
     effect: 'So many of its jobs run at once, among all instances. None that runs is ended.',
     done: 'has its limit',
     fieldNames: ['maxWorkers'],
-    fields: (values) => <WorkersField value={one(values, 'maxWorkers') ?? ''} />,
+    fields: (values, fault) => (
+      <WorkersField value={one(values, 'maxWorkers') ?? ''} fault={fault} />
+    ),
+    initial: ({ settings }) => ({ maxWorkers: String(settings.maxWorkers ?? 'none') }),
     changes: (values) => ({ maxWorkers: workersOf(values) }),
   })
 }
@@ -135,8 +139,10 @@ interface QueueAction {
   readonly title: string
   readonly effect: string
   readonly done: string
-  readonly fields?: (values: Values) => JSX.Element
+  readonly fields?: (values: Values, fault: FieldFault | undefined) => JSX.Element
   readonly fieldNames?: readonly string[]
+  /** What the fields hold at first. */
+  readonly initial?: (queue: QueueStatus) => Values
   readonly changes: (values: Values) => QueueChanges
 }
 
@@ -146,7 +152,7 @@ interface Subject {
 }
 
 function addQueueAction(app: DeckServer, deck: DeckContext, action: QueueAction): void {
-  const { name, title, effect, done, fields, fieldNames, changes } = action
+  const { name, title, effect, done, fields, fieldNames, initial, changes } = action
   const { db, jobs } = deck
   addAction<Subject>(app, deck, {
     path: `/queues/:name/${name}`,
@@ -161,7 +167,10 @@ function addQueueAction(app: DeckServer, deck: DeckContext, action: QueueAction)
       const defined = jobs.registry.definitions().map(({ options }) => options.queue ?? 'default')
       refuseUnknownQueue(queue, [...known.map((status) => status.name), ...defined])
       const status = known.find((each) => each.name === queue)
-      return { preview: () => <Preview queue={queue} status={status} /> }
+      return {
+        preview: () => <Preview queue={queue} status={status} />,
+        ...(initial && status && { initial: initial(status) }),
+      }
     },
     carryOut: async ({ queue, values }, order) => {
       const moves = { db, moves: jobs.moves }
@@ -178,7 +187,7 @@ function workersOf(values: Values): number | null {
   const text = one(values, 'maxWorkers')
   if (text === undefined || text === 'none') return null
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 10_000) return Number(text)
-  throw new AppError('INPUT_INVALID', 'Workers are a whole number from 1 to 10000, or none.')
+  throw new FieldError('maxWorkers', 'Workers are a whole number from 1 to 10000, or none.')
 }
 
 function Preview(props: {
@@ -192,11 +201,20 @@ function Preview(props: {
   return <p safe>{`${queue} is ${state}, ${workers} workers, ${counts}.`}</p>
 }
 
-function WorkersField({ value }: { readonly value: string }): JSX.Element {
+function WorkersField(props: {
+  readonly value: string
+  readonly fault: FieldFault | undefined
+}): JSX.Element {
+  const field = { name: 'maxWorkers', fault: props.fault }
   return (
-    <label class="field">
-      <span>Jobs at once, 1 to 10000; none: no limit</span>
-      <input type="text" name="maxWorkers" value={value} inputmode="numeric" autocomplete="off" />
-    </label>
+    <Field {...field} label="Jobs at once, 1 to 10000, or none: no limit">
+      <input
+        type="text"
+        name="maxWorkers"
+        value={props.value}
+        autocomplete="off"
+        {...faultMarks(field)}
+      />
+    </Field>
   )
 }

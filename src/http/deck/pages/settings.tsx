@@ -20,7 +20,12 @@ const columns: readonly Column<Setting>[] = [
         <Badge tone="good" text="set" />
       ),
   },
-  { head: 'What it does', kind: 'text', isMinor: true, cell: ({ about }) => <Line text={about} /> },
+  {
+    head: 'What it does',
+    kind: 'prose',
+    isMinor: true,
+    cell: ({ about }) => <Line text={about} />,
+  },
 ]
 
 export function addSettingsPage(app: DeckServer, { config }: DeckContext): void {

@@ -1,8 +1,9 @@
 /** The page that asks before something is done. */
 
 import type { Visitor } from '../context.js'
+import type { FieldFault } from '../field-fault.js'
 import type { Values } from '../values.js'
-import { Fault, FormToken, HiddenValues, ReasonField } from './form.js'
+import { Fault, faultMarks, Field, FormToken, HiddenValues, ReasonField } from './form.js'
 
 export interface ActionView {
   /** What would be done to what, as the database has it now. */
@@ -27,12 +28,14 @@ export interface ActionFormProps {
   readonly typed: string
   readonly fields: (() => JSX.Element) | undefined
   readonly fault: string | undefined
+  /** Told beside its field, where `fault` is told above the buttons. */
+  readonly fieldFault: FieldFault | undefined
   readonly back: string
 }
 
 export function ActionForm(props: ActionFormProps): JSX.Element {
   const { title, effect, view, path, formId, visitor, carried, reason, typed, fields } = props
-  const { fault, back } = props
+  const { fault, fieldFault, back } = props
   return (
     <section class="action">
       <h1 safe>{title}</h1>
@@ -40,7 +43,7 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
         {effect}
       </p>
       {view.preview()}
-      {view.isVoid === true && fault === undefined ? (
+      {view.isVoid === true && fault === undefined && fieldFault === undefined ? (
         <div class="buttons">
           <a href={back}>Back</a>
         </div>
@@ -49,8 +52,10 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
           <FormToken {...{ visitor, formId }} />
           <HiddenValues values={{ ...carried, seen: view.typed }} />
           {fields !== undefined && fields()}
-          <ReasonField value={reason} />
-          {view.typed !== undefined && <TypedField expected={view.typed} value={typed} />}
+          <ReasonField value={reason} fault={fieldFault} />
+          {view.typed !== undefined && (
+            <TypedField expected={view.typed} value={typed} fault={fieldFault} />
+          )}
           <Fault text={fault} />
           <div class="buttons">
             <button class="primary" safe>
@@ -64,13 +69,27 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
   )
 }
 
-function TypedField(props: { readonly expected: string; readonly value: string }): JSX.Element {
+function TypedField(props: {
+  readonly expected: string
+  readonly value: string
+  readonly fault: FieldFault | undefined
+}): JSX.Element {
+  const field = { name: 'typed', fault: props.fault }
+  const label = (
+    <>
+      Type <strong safe>{props.expected}</strong> to confirm
+    </>
+  )
   return (
-    <label class="field">
-      <span>
-        Type <strong safe>{props.expected}</strong> to confirm
-      </span>
-      <input type="text" name="typed" value={props.value} required autocomplete="off" />
-    </label>
+    <Field {...field} label={label}>
+      <input
+        type="text"
+        name="typed"
+        value={props.value}
+        required
+        autocomplete="off"
+        {...faultMarks(field)}
+      />
+    </Field>
   )
 }

@@ -13,11 +13,14 @@ export function AuditTable(props: {
   readonly items: readonly AuditLine[]
   readonly canChange: boolean
   readonly back: string
+  /** All are of one deal, whose page it is. */
+  readonly isOfDeal?: boolean
 }): JSX.Element {
+  const all = columns(props.canChange, props.back)
   return (
     <Table
       caption="What operators did, newest first"
-      columns={columns(props.canChange, props.back)}
+      columns={props.isOfDeal === true ? all.filter(({ head }) => head !== 'Deal') : all}
       items={props.items}
       empty="Nobody has done anything here."
     />

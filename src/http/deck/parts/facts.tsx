@@ -1,7 +1,7 @@
 /** One thing that is known: its name and its value, in a `dl` of class `facts`. */
 
 import type { Children } from '@kitajs/html'
-import { Line, Time } from './text.js'
+import { Text, Time } from './text.js'
 
 /** @param props.children elements, which see to their own escaping */
 export function Fact(props: { readonly name: string; readonly children: Children }): JSX.Element {
@@ -24,7 +24,7 @@ export function Facts(props: {
     <>
       {texts.map(([name, text]) => (
         <Fact name={name}>
-          <Line text={text} />
+          <Text text={text} />
         </Fact>
       ))}
       {times.map(([name, at]) => (

@@ -1,7 +1,9 @@
 /** Forms that change something: a token, what is carried along, what is wrong, and the fields. */
 
+import type { Children } from '@kitajs/html'
 import { longestReason } from '../../../operations/read-input.js'
 import type { Visitor } from '../context.js'
+import type { FieldFault } from '../field-fault.js'
 import { formTokenField, newFormId } from '../form-token.js'
 import { all, type Values } from '../values.js'
 
@@ -41,13 +43,65 @@ export function Fault({ text }: { readonly text: string | undefined }): JSX.Elem
   )
 }
 
-export function ReasonField({ value }: { readonly value: string }): JSX.Element {
+interface FieldProps {
+  readonly name: string
+  /** Of the form as a whole: it is told here if it is this field's. */
+  readonly fault: FieldFault | undefined
+}
+
+/**
+ * A field with its label and, beside it, what is wrong with it.
+ *
+ * @param props.label an element, or a text of ours
+ * @param props.children the input, which sees to its own escaping
+ */
+export function Field(
+  props: FieldProps & { readonly label: Children; readonly children: Children },
+): JSX.Element {
+  const { name, fault, label, children } = props
   return (
-    <label class="field">
-      <span>Reason, for the audit</span>
-      <textarea name="reason" rows="3" required maxlength={String(longestReason)} safe>
-        {value}
+    <div class="field">
+      <label>
+        <span>{label}</span>
+        {children}
+      </label>
+      {fault?.field === name && (
+        <p class="fault" role="alert" id={faultId(name)} safe>
+          {fault.text}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Attributes of the input by which browsers and screen readers know that it is wrong, and why. */
+export function faultMarks({ name, fault }: FieldProps) {
+  return fault?.field === name
+    ? { 'aria-invalid': 'true', 'aria-describedby': faultId(name), autofocus: true }
+    : {}
+}
+
+function faultId(name: string): string {
+  return `${name}-fault`
+}
+
+export function ReasonField(props: {
+  readonly value: string
+  readonly fault: FieldFault | undefined
+}): JSX.Element {
+  const field = { name: 'reason', fault: props.fault }
+  return (
+    <Field {...field} label="Reason, for the audit">
+      <textarea
+        name="reason"
+        rows="3"
+        required
+        maxlength={String(longestReason)}
+        {...faultMarks(field)}
+        safe
+      >
+        {props.value}
       </textarea>
-    </label>
+    </Field>
   )
 }

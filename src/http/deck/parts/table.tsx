@@ -2,8 +2,9 @@
 
 import { Empty } from './empty.js'
 
-/** The stylesheet has a width for each kind; `text` takes what is left. */
-type ColumnKind = 'id' | 'time' | 'number' | 'state' | 'word' | 'short' | 'name' | 'value' | 'text'
+/** The stylesheet has a width for each kind; `text` takes what is left, and `prose` more than one line of it. */
+type ColumnKind =
+  'id' | 'time' | 'number' | 'state' | 'word' | 'short' | 'name' | 'value' | 'text' | 'prose'
 
 export interface Column<T> {
   readonly head: string

@@ -2,6 +2,15 @@
 
 import { Id } from './text.js'
 
+/** On three lines at the most; the title has all of it. */
+export function Why({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <span class="why" title={text} safe>
+      {text}
+    </span>
+  )
+}
+
 export function Targets(props: {
   /** Of the list; a target's page is below it. */
   readonly path: string
@@ -14,11 +23,7 @@ export function Targets(props: {
       {ids.map((id) => (
         <li>
           <Id id={id} href={`${path}/${id}`} />
-          {whyNot.has(id) && (
-            <span class="why" safe>
-              {whyNot.get(id)}
-            </span>
-          )}
+          {whyNot.has(id) && <Why text={whyNot.get(id) ?? ''} />}
         </li>
       ))}
     </ul>

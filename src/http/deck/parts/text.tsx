@@ -41,6 +41,24 @@ export function Line({ text }: { readonly text: string | null }): JSX.Element {
   )
 }
 
+/** Characters: more than any error of ours, and two lines or three. */
+const longestShown = 160
+
+/** Text of any length among facts: of a long one its beginning, until somebody unfolds it. */
+export function Text({ text }: { readonly text: string | null }): JSX.Element {
+  const characters = Array.from(text ?? '')
+  if (text === null || characters.length <= longestShown) return <Line text={text} />
+  return (
+    <details>
+      <summary>
+        <span safe>{`${characters.slice(0, longestShown).join('')}… `}</span>
+        <span class="hint" safe>{`${countText(characters.length)} characters`}</span>
+      </summary>
+      <span safe>{text}</span>
+    </details>
+  )
+}
+
 const spans = [
   ['d', 86_400],
   ['h', 3_600],
