@@ -27,5 +27,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "dist/cli.js", "health"]
 # The flags of the first line of dist/cli.js.
-ENTRYPOINT ["node", "--max-semi-space-size=4", "dist/cli.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--max-old-space-size=512", "dist/cli.js"]
 CMD ["serve"]

@@ -149,7 +149,11 @@ export class OutboxRelay {
       // A session that can be had, on a database that can't be used, is no news while that lasts.
       if (this.#databaseFailure === undefined)
         logOutbox(this.#dependencies.log, 'outbox relay started', {})
-    } else if (this.#role !== 'standby') {
+    } else {
+      // Whether the tables can be used is the publisher's to find; the database answers.
+      this.#databaseFailure = undefined
+      this.#told.clear()
+      if (this.#role === 'standby') return undefined
       this.#role = 'standby'
       logOutbox(this.#dependencies.log, 'outbox relay standby', { holder: taken.holder })
     }
