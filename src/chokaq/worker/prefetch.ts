@@ -51,7 +51,7 @@ export function createPrefetch({
   const freeLanes = (): number => Math.max(0, limiter.limit - limiter.active)
 
   const startAhead = (): number => {
-    const perSecond = pace.perSecond()
+    const perSecond = pace.perSecond(limiter.limit)
     if (perSecond <= limiter.limit * quickRunsPerLane) return 0
     return Math.min(batchSize, Math.floor(perSecond * startAheadShare))
   }
@@ -70,7 +70,10 @@ export function createPrefetch({
       entering -= 1
     },
     wanted() {
-      const target = Math.min(batchSize, freeLanes() - entering + Math.floor(pace.perSecond()))
+      const target = Math.min(
+        batchSize,
+        freeLanes() - entering + Math.floor(pace.perSecond(limiter.limit)),
+      )
       const room = target - waiting.length
       // Half a batch at a time at least, unless nothing is left: not a fetch for each job.
       return waiting.length === 0 || room >= batchSize / 2 ? Math.max(0, room) : 0

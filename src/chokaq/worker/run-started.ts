@@ -33,7 +33,7 @@ export async function runStarted(given: StartedJob, deps: ProcessDependencies): 
         end = await handle(run, given, deps)
       } finally {
         permit.release()
-        deps.onLaneFree()
+        deps.onLaneFree(end.durationMs)
       }
     }
     await settle(run, given, end, deps)

@@ -139,8 +139,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
       prefetch.entered()
       admit()
     },
-    onLaneFree() {
-      pace.ended()
+    onLaneFree(runMs) {
+      pace.ended(runMs)
       admit()
       loop.roomFreed()
     },

@@ -62,16 +62,56 @@ describe('fetching ahead', () => {
 })
 
 describe('the pace', () => {
-  it('is what ended in the last second or in this one, and nothing after a pause', () => {
-    let now = 0
-    const pace = createPace(() => now)
-    for (let n = 0; n < 5; n += 1) pace.ended()
-    expect(pace.perSecond()).toBe(5)
-    now = 1_000
-    expect(pace.perSecond()).toBe(5)
-    for (let n = 0; n < 8; n += 1) pace.ended()
-    expect(pace.perSecond()).toBe(8)
-    now = 3_500
-    expect(pace.perSecond()).toBe(0)
+  const lanes = 10
+  const quick = 0.1
+
+  function create() {
+    const clock = { ms: 0 }
+    const pace = createPace(() => clock.ms)
+    const end = (runs: number, runMs: number): void => {
+      for (let n = 0; n < runs; n += 1) pace.ended(runMs)
+    }
+    return { clock, end, perSecond: () => pace.perSecond(lanes) }
+  }
+
+  it('is what has ended in the last second, and nothing after a pause', () => {
+    const { clock, end, perSecond } = create()
+    expect(perSecond()).toBe(0)
+    end(5, quick)
+    clock.ms = 1_000
+    expect(perSecond()).toBe(5)
+    clock.ms = 3_500
+    expect(perSecond()).toBe(0)
+  })
+
+  it('is known from the first quick runs on, however long nothing ran before', () => {
+    const { clock, end, perSecond } = create()
+    clock.ms = 700
+    end(10, quick)
+    expect(perSecond()).toBe(500)
+    clock.ms = 800
+    end(90, quick)
+    expect(perSecond()).toBe(1_000)
+  })
+
+  it('is no more than the lanes can do, where long runs end together', () => {
+    const { end, perSecond } = create()
+    end(100, 1_000)
+    expect(perSecond()).toBeCloseTo(lanes, 5)
+  })
+
+  it('is none where there are no lanes', () => {
+    const pace = createPace(() => 0)
+    pace.ended(0)
+    expect(pace.perSecond(0)).toBe(0)
+    expect(pace.perSecond(1)).toBe(50)
+  })
+
+  it('falls as soon as runs become long', () => {
+    const { end, perSecond } = create()
+    end(1_000, quick)
+    expect(perSecond()).toBe(50_000)
+    end(10, 500)
+    expect(perSecond()).toBeLessThan(30)
   })
 })
