@@ -10,6 +10,8 @@ export interface Pace {
    * more than so many lanes can do with runs as long as the last ones were.
    */
   perSecond(lanes: number): number
+  /** Runs that have ended in the last full second or in the one under way, whichever are more. */
+  lately(): number
 }
 
 const windowMs = 1_000
@@ -33,7 +35,7 @@ export function createPace(now: MonotonicClock): Pace {
     const elapsed = now() - began
     if (elapsed < windowMs) return
     // After a pause of more than one window nothing ended in the last one.
-    last = elapsed < 2 * windowMs ? (current * windowMs) / elapsed : 0
+    last = elapsed < 2 * windowMs ? current : 0
     current = 0
     began = now()
   }
@@ -52,6 +54,10 @@ export function createPace(now: MonotonicClock): Pace {
       // Ten runs of a second that end together are ten in a second, and not 500.
       const possible = (lanes * windowMs) / Math.max(meanRunMs, leastRunMs)
       return Math.min(possible, Math.max(last, (current * windowMs) / elapsed))
+    },
+    lately() {
+      turn()
+      return Math.max(last, current)
     },
   }
 }

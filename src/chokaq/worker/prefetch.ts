@@ -30,7 +30,8 @@ export interface Prefetch {
  * Of a second's pace, how much may be started before a lane is free, so that starts go to the storage
  * in batches where runs are shorter than a round trip. Measured with batches of 500 on a busy machine:
  * 3,100 no-op jobs a second with a tenth, 5,300 with a half, no more with all of it. What is started
- * and not run yet is a zombie after a crash, so it is no longer; at most a batch.
+ * and not run yet is a zombie after a crash, so it is no longer; at most a batch, and no more than have
+ * been seen to end of late: what follows a few quick runs may be long ones.
  */
 const startAheadShare = 0.5
 
@@ -53,7 +54,7 @@ export function createPrefetch({
   const startAhead = (): number => {
     const perSecond = pace.perSecond(limiter.limit)
     if (perSecond <= limiter.limit * quickRunsPerLane) return 0
-    return Math.min(batchSize, Math.floor(perSecond * startAheadShare))
+    return Math.min(batchSize, pace.lately(), Math.floor(perSecond * startAheadShare))
   }
 
   return {

@@ -8,9 +8,9 @@ import { createPrefetch } from '../../../src/chokaq/worker/prefetch.js'
 
 const jobs = (count: number) => Array.from({ length: count }, () => ({}) as FetchedJob)
 
-function create({ lanes = 4, batchSize = 20, perSecond = 0 } = {}) {
+function create({ lanes = 4, batchSize = 20, perSecond = 0, lately = perSecond } = {}) {
   const limiter = createConcurrencyLimiter(lanes)
-  const pace = { ended: () => undefined, perSecond: () => perSecond }
+  const pace = { ended: () => undefined, perSecond: () => perSecond, lately: () => lately }
   return { limiter, prefetch: createPrefetch({ limiter, pace, batchSize }) }
 }
 
@@ -51,6 +51,14 @@ describe('fetching ahead', () => {
     }
   })
 
+  it('starts no more ahead than have been seen to end', () => {
+    const { prefetch } = create({ perSecond: 5_000, lately: 3 })
+    prefetch.add(jobs(30), 0)
+    let entered = 0
+    while (prefetch.next() !== undefined) entered += 1
+    expect(entered).toBe(7)
+  })
+
   it('gives all that wait back at the end', () => {
     const { prefetch } = create()
     prefetch.add(jobs(6), 5)
@@ -71,7 +79,7 @@ describe('the pace', () => {
     const end = (runs: number, runMs: number): void => {
       for (let n = 0; n < runs; n += 1) pace.ended(runMs)
     }
-    return { clock, end, perSecond: () => pace.perSecond(lanes) }
+    return { clock, end, perSecond: () => pace.perSecond(lanes), lately: () => pace.lately() }
   }
 
   it('is what has ended in the last second, and nothing after a pause', () => {
@@ -85,10 +93,11 @@ describe('the pace', () => {
   })
 
   it('is known from the first quick runs on, however long nothing ran before', () => {
-    const { clock, end, perSecond } = create()
+    const { clock, end, perSecond, lately } = create()
     clock.ms = 700
     end(10, quick)
     expect(perSecond()).toBe(500)
+    expect(lately()).toBe(10)
     clock.ms = 800
     end(90, quick)
     expect(perSecond()).toBe(1_000)

@@ -9,25 +9,24 @@ const createWorld = useCoreWorlds()
 describe('stopping', () => {
   it('gives back what was only fetched, no attempt spent, and lets runs end', async () => {
     const { core, registry, storage, until } = createWorld({
-      options: { concurrency: 2 },
-      // A clock that stands still keeps the pace of the quick jobs, however busy the machine is.
+      options: { concurrency: 3 },
+      // A clock that stands still keeps the pace of the quick job, however busy the machine is.
       now: () => 0,
     })
     const { opened, open } = gate()
     const job = registry.defineJob('a.v1', anything, () => opened)
-    // The pace of quick jobs lets the worker fetch ahead of its lanes.
+    // The pace of one quick job lets the worker fetch ahead of its lanes, and not start.
     const quick = registry.defineJob('quick.v1', anything, () => undefined, { priority: 90 })
-    const before = Array.from({ length: 40 }, (_, payload) => ({ job: quick, payload }))
-    await core.queue.enqueueMany(before)
+    await core.queue.enqueue(quick, 0)
     const items = Array.from({ length: 30 }, (_, payload) => ({ job, payload }))
     const answers = await core.queue.enqueueMany(items)
     core.start()
-    const running = await waitFor('both lanes to be taken', async () => {
+    const running = await waitFor('all lanes to be taken', async () => {
       const { items: live } = await storage.listJobs({ place: 'hot', limit: 100 })
       const [busy, fetched] = ['Processing', 'Fetched'].map((state) =>
         live.filter((one) => one.state === state && one.type === 'a.v1'),
       )
-      return busy?.length === 2 && (fetched?.length ?? 0) > 0 && busy
+      return busy?.length === 3 && (fetched?.length ?? 0) > 0 && busy
     })
     const stopped = core.stop(10_000)
     await waitFor('the fetched ones to be back', async () => {
@@ -38,7 +37,7 @@ describe('stopping', () => {
     await stopped
     for (const { id } of running) await until(id, 'Succeeded')
     const { items: left } = await storage.listJobs({ place: 'hot', limit: 100 })
-    expect(left).toHaveLength(answers.length - 2)
+    expect(left).toHaveLength(answers.length - 3)
     expect(left.filter(({ state, attempts }) => state !== 'Pending' || attempts !== 0)).toEqual([])
   })
 
