@@ -8,7 +8,7 @@ import { createPrefetch } from '../../../src/chokaq/worker/prefetch.js'
 
 const jobs = (count: number) => Array.from({ length: count }, () => ({}) as FetchedJob)
 
-function create({ lanes = 4, batchSize = 20, perSecond = 0, lately = perSecond } = {}) {
+function create({ lanes = 4, batchSize = 20, perSecond = 0, lately = 100_000 } = {}) {
   const limiter = createConcurrencyLimiter(lanes)
   const pace = { ended: () => undefined, perSecond: () => perSecond, lately: () => lately }
   return { limiter, prefetch: createPrefetch({ limiter, pace, batchSize }) }
