@@ -119,7 +119,11 @@ async function applyOnce(
 }
 
 async function createRecord(trx: Transaction<Database>): Promise<void> {
-  await sql`create schema if not exists messenger`.execute(trx)
+  // `if not exists` would ask for CREATE on the database even where the schema is there.
+  const { rows } = await sql<{ present: boolean }>`
+    select to_regnamespace('messenger') is not null as present
+  `.execute(trx)
+  if (rows[0]?.present !== true) await sql`create schema messenger`.execute(trx)
   await sql`
     create table if not exists messenger.chat_provision_migrations (
       migration_set varchar(16)  not null,

@@ -39,8 +39,9 @@ function notPermitted(error: unknown): AppError {
   const what = error instanceof Error ? error.message : 'permission denied'
   return new AppError(
     'NOT_PERMITTED',
-    `The role that DATABASE_URL names may not do this (${what}). \`migrate\` is for the owner of the ` +
-      'schema; what the service itself needs is in migrations/grants/worker.sql.',
+    `The role that DATABASE_URL names may not do this (${what}). \`migrate up\` is for the owner of the ` +
+      'schemas messenger and chokaq, which for its first run also needs CREATE on the database, to make ' +
+      'them; what the service itself needs is in migrations/grants/worker.sql.',
     { cause: error },
   )
 }
