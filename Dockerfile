@@ -17,6 +17,7 @@ WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY migrations ./migrations
 COPY contracts ./contracts
+COPY runbooks ./runbooks
 COPY package.json LICENSE ./
 COPY --from=build /app/dist ./dist
 # By number, so that Kubernetes can see that it is not root. Nothing is ever written: the root file

@@ -1,4 +1,7 @@
--- What the worker's role may do, and no more. Run as the owner of both schemas after `migrate up`.
+-- What the worker's role may do, and no more. Run as the owner of both schemas, once `migrate up` and the
+-- messenger's own tables are there: psql -v ON_ERROR_STOP=1 -f worker.sql. Without that setting psql goes on
+-- after an error and ends with 0.
+-- Making the role needs CREATEROLE: an owner without it has it made first (create role chat_provision_retry nologin).
 -- Make a login role of your own and put it into this one: grant chat_provision_retry to my_login;
 
 do $$ begin

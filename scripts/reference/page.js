@@ -1,5 +1,6 @@
 /** docs/reference.md: all names that others may rely on, from the tables of the code. */
 
+import { pino } from 'pino'
 import { optionTable } from '../../dist/config/options.js'
 import { createMetrics } from '../../dist/telemetry/metrics.js'
 import { readAlerts } from './alerts.js'
@@ -36,7 +37,8 @@ ${metrics()}
 ## Log events
 
 JSON lines on stderr; \`event\` is the name. All lines have \`time\` and \`level\`, those of a cycle
-\`jobRunId\`. Titles, members, connection strings and tokens are never logged.
+\`jobRunId\`. Titles, members, connection strings and tokens are never logged. \`level\` is a number:
+${logLevels()}.
 
 ${logEvents()}
 
@@ -86,6 +88,12 @@ function metrics() {
     return [code(name), type, labels.map(code).join(', '), help + where]
   })
   return table(['name', 'type', 'labels', 'what it tells'], rows)
+}
+
+function logLevels() {
+  return Object.entries(pino.levels.values)
+    .map(([name, number]) => `${name} ${number}`)
+    .join(', ')
 }
 
 function logEvents() {

@@ -150,7 +150,8 @@ export function refuseWithoutRelay({ relay }: Pick<OutboxContext, 'relay'>): voi
   throw new AppError(
     'USAGE',
     'Debezium relays the outbox (OUTBOX_RELAY=off), and reads each event once. ' +
-      'To tell crm again, re-emit the deal: chat-provision-retry provisions reemit DEAL_ID',
+      'To tell crm again, re-emit the deal: ' +
+      'chat-provision-retry provisions reemit DEAL_ID --by NAME --reason TEXT',
   )
 }
 
