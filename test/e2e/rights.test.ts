@@ -12,7 +12,9 @@ it('`migrate up` as the worker: names the owner, exit 2', async () => {
   await empty.close()
   await empty.drop()
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-  expect(stderr).toMatch(/^error: .*permission denied for database.* owner of the schemas .*CREATE on the database.*\n$/)
+  expect(stderr).toMatch(
+    /^error: .*permission denied for database.* owner of the schemas .*CREATE on the database.*\n$/,
+  )
 })
 
 it.each(['run-once', 'provisions list'])('`%s` without grants: names the file', async (command) => {
