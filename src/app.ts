@@ -32,7 +32,7 @@ import { createTableGate } from './table-gate.js'
 import { createDatabaseLook } from './telemetry/database-gauges.js'
 import type { Logger } from './telemetry/logger.js'
 import { createMetrics, type Metrics } from './telemetry/metrics.js'
-import { pause } from './timers.js'
+import { within } from './timers.js'
 
 const applicationName = 'chat-provision-retry'
 
@@ -133,9 +133,9 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
       ])
       await relay?.stop()
     })()
-    await Promise.race([loopsEnded, pause(config.shutdownGraceMs * share.loops)])
+    await within(loopsEnded, config.shutdownGraceMs * share.loops)
     const doorsClosed = Promise.all([http.stop(), parts?.dependencies.publisher.close()])
-    await Promise.race([doorsClosed, pause(config.shutdownGraceMs * share.closing)])
+    await within(doorsClosed, config.shutdownGraceMs * share.closing)
     const poolsClosed = Promise.all([
       job.close(),
       intake?.close(),
@@ -143,7 +143,7 @@ export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App 
       api.close(),
       observer.destroy(),
     ])
-    await Promise.race([poolsClosed, pause(config.shutdownGraceMs * share.closing)])
+    await within(poolsClosed, config.shutdownGraceMs * share.closing)
     log.info({ event: 'service stopped' }, 'service stopped')
   }
 

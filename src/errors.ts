@@ -15,6 +15,8 @@ const errorCodes = {
   SCHEMA_OUTDATED: { exitCode: 2, retryable: true },
   SCHEMA_TOO_NEW: { exitCode: 2, retryable: false },
   REFERENCE_TABLE_MISSING: { exitCode: 2, retryable: true },
+  // The messenger's migrations may be under way.
+  REFERENCE_TABLE_UNFIT: { exitCode: 2, retryable: true },
   // Waiting helps where the grants are still to come.
   NOT_PERMITTED: { exitCode: 2, retryable: true },
   POOLER_DETECTED: { exitCode: 2, retryable: false },

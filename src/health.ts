@@ -7,9 +7,10 @@ import type { WatchedLoop } from './http/liveness.js'
 import type { ReadinessCheck } from './http/readiness.js'
 import { longestIntakePauseMs, type Intake } from './intake/intake.js'
 import type { OutboxRelay } from './outbox/relay.js'
-import { checkSchema, checkWritable } from './postgres/schema-check.js'
+import { checkWritable } from './postgres/schema-check.js'
 import type { Database } from './postgres/schema.js'
 import { explainUnavailable } from './postgres/unavailable.js'
+import { checkRowWork } from './postgres/work-check.js'
 import type { CycleLoop } from './provisioning/cycle-loop.js'
 import { gateIntervalMs, type TableGate } from './table-gate.js'
 
@@ -87,7 +88,7 @@ export function readinessChecks({
       name: 'database',
       check: async () => {
         try {
-          await checkSchema(observer)
+          await checkRowWork(observer)
           await checkWritable(observer)
           return undefined
         } catch (error) {

@@ -14,6 +14,19 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
+ * Resolves when the work has ended or the time is up, whichever comes first; then no timer is left to keep
+ * the process from its end. Rejects where the work does so in time.
+ */
+export async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController()
+  try {
+    await Promise.race([work, pause(ms, over.signal)])
+  } finally {
+    over.abort()
+  }
+}
+
+/**
  * What `work` comes to, or undefined as soon as the signal aborts: then it is no longer waited for, and
  * what becomes of it is nobody's. For looks, which change nothing.
  */

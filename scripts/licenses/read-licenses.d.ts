@@ -1,3 +1,5 @@
+/** The types of read-licenses.js, for the tests. */
+
 export interface LockedPackage {
   readonly name: string
   readonly version: string

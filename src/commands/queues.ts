@@ -6,14 +6,13 @@ import { parseDuration } from '../config/duration.js'
 import type { Environment } from '../config/read-options.js'
 import { AppError } from '../errors.js'
 import { changeQueue, refuseUnknownQueue, type QueueChanges } from '../operations/act-on-jobs.js'
-import { operationsQueue } from '../operations/jobs/provision-jobs.js'
-import { maintenanceQueue } from '../operations/jobs/retention-job.js'
+import { listKnownQueues } from '../operations/known-queues.js'
 import { readOrder } from '../operations/read-input.js'
 import { durationText } from './age.js'
 import { withWho, type WhoOptions } from './jobs.js'
 import { withExamples, type OutputOptions } from './operator-options.js'
 import { printJson, printLine, printTable } from './output.js'
-import { withJobs, type JobsAtHand } from './with-jobs.js'
+import { withJobs } from './with-jobs.js'
 
 export function addQueues(program: Command, environment: Environment): void {
   const queues = program.command('queues').description('look at the queues of durable jobs')
@@ -63,13 +62,14 @@ export function addQueues(program: Command, environment: Environment): void {
 }
 
 async function list(environment: Environment, options: OutputOptions): Promise<void> {
-  const found = await withJobs(environment, ({ storage }) => storage.listQueues())
+  const found = await withJobs(environment, ({ storage, config }) =>
+    listKnownQueues(storage, config.chokaq),
+  )
   const queues = found.map(({ settings, ...queue }) => {
     const { paused, maxWorkers = null, zombieTimeoutMs = null, timeoutMs = null } = settings
     return { ...queue, paused, maxWorkers, zombieTimeoutMs, timeoutMs }
   })
   if (options.json) return printJson(queues)
-  if (queues.length === 0) return printLine('There is no queue yet; the first job makes one.')
   await printTable(
     ['queue', 'due', 'later', 'runs', 'dead', 'lag', 'paused', 'workers', 'zombie'],
     queues.map((queue) => [
@@ -109,7 +109,7 @@ async function change(
   const order = readOrder(options, '--')
   const settings = await withJobs(environment, async (jobs) => {
     refuseTooShort(changes, jobs.config)
-    refuseUnknownQueue(name, await knownQueues(jobs))
+    refuseUnknownQueue(name, await listKnownQueues(jobs.storage, jobs.config.chokaq))
     return changeQueue(jobs, name, changes, order)
   })
   const { paused, maxWorkers = null, zombieTimeoutMs = null, timeoutMs = null } = settings
@@ -117,12 +117,6 @@ async function change(
   if (options.json) return printJson(now)
   const workers = maxWorkers === null ? 'any number of workers' : `at most ${maxWorkers} workers`
   await printLine(`${name}: ${paused ? 'paused' : 'open'}, ${workers}`)
-}
-
-/** Those of the service may be limited before their first job; any other that CHOKAQ_QUEUES names. */
-async function knownQueues({ storage, config }: JobsAtHand): Promise<string[]> {
-  const queues = [...(await storage.listQueues()), ...config.chokaq.queues]
-  return ['default', operationsQueue, maintenanceQueue, ...queues.map(({ name }) => name)]
 }
 
 /** As for CHOKAQ_QUEUES: a job that lives is heard of no sooner than the longest heartbeat. */

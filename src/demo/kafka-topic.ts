@@ -5,7 +5,7 @@ import { Kafka, logLevel, type IHeaders } from 'kafkajs'
 import type { KafkaOptions } from '../config/config.js'
 import { kafkaAddress } from '../outbox/kafka-address.js'
 import { createKafkaSockets } from '../outbox/kafka-sockets.js'
-import { pause } from '../timers.js'
+import { pause, within } from '../timers.js'
 import type { CrmReader } from './crm-reader.js'
 
 /** A broker that starts refuses connections, so a try costs little. */
@@ -110,7 +110,10 @@ export async function consumeTopic(
       await admin.disconnect()
     }
     // What can't be tidied up expires by itself.
-    await Promise.race([leave().catch(() => undefined), pause(goodbyeMs)])
+    await within(
+      leave().catch(() => undefined),
+      goodbyeMs,
+    )
     cut()
   }
   try {

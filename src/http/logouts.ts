@@ -7,7 +7,7 @@
 import type { Kysely } from 'kysely'
 import { carryOutOnce, outcomeOf, requestOf } from '../operations/once.js'
 import type { Database } from '../postgres/schema.js'
-import { pause } from '../timers.js'
+import { within } from '../timers.js'
 
 export interface Logouts {
   /** @param session the cookie's text @throws what the database throws */
@@ -25,12 +25,14 @@ export function createLogouts(db: Kysely<Database>): Logouts {
     async add(session) {
       await carryOutOnce(db, requestOf(scope(session), null), () => Promise.resolve(true))
     },
-    has(session) {
-      const found = outcomeOf(db, scope(session)).then(
-        (outcome) => outcome !== undefined,
-        () => false,
+    async has(session) {
+      let isOut = false
+      const look = outcomeOf(db, scope(session)).then(
+        (outcome) => (isOut = outcome !== undefined),
+        () => undefined,
       )
-      return Promise.race([found, pause(limitMs).then(() => false)])
+      await within(look, limitMs)
+      return isOut
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
 import { classifyConnectError } from '../outbox/kafka-errors.js'
 import { stopIdleTimers } from '../outbox/kafka-idle-timer.js'
 import { createKafkaSockets } from '../outbox/kafka-sockets.js'
-import { pause } from '../timers.js'
+import { within } from '../timers.js'
 import type { IntakeMessage } from './intake-message.js'
 import { createConsumer, heartbeatMs, type ConsumerOptions } from './kafka-consumer.js'
 import { withHeartbeats } from './kafka-heartbeats.js'
@@ -71,9 +71,7 @@ export async function runKafkaSession(
     const goodbye = consumer.disconnect().catch(noop)
     // The database's own time limits bound the messages under way; the brokers have none.
     await Promise.all(working)
-    const patience = new AbortController()
-    await Promise.race([goodbye, pause(goodbyeMs, patience.signal)])
-    patience.abort()
+    await within(goodbye, goodbyeMs)
     sockets.cut()
   }
 }

@@ -92,10 +92,13 @@ async function onRecord(
 export type QueueChanges = Parameters<JobOperator['changeQueue']>[1]
 export type ChangedQueue = Awaited<ReturnType<JobOperator['changeQueue']>>
 
-/** @param known all that there are @throws AppError NOT_FOUND: a slip must not make a queue */
-export function refuseUnknownQueue(name: string, known: readonly string[]): void {
-  if (known.includes(name)) return
-  const names = [...new Set(known)].sort().join(', ')
+/** @param known by name @throws AppError NOT_FOUND: a slip must not make a queue */
+export function refuseUnknownQueue(
+  name: string,
+  known: readonly { readonly name: string }[],
+): void {
+  if (known.some((queue) => queue.name === name)) return
+  const names = known.map((queue) => queue.name).join(', ')
   throw new AppError('NOT_FOUND', `There is no queue ${quoted(name)}. There are ${names}.`)
 }
 

@@ -1,6 +1,6 @@
 /**
- * May the role do what a row's work needs? Asked before each cycle: a right that lacks says nothing of a
- * row, and found out row by row it would cost every deal its attempts.
+ * May the role do what a cycle and its rows' work need? A right that lacks says nothing of a row, and found
+ * out row by row it would cost every deal its attempts.
  */
 
 import { sql, type Kysely } from 'kysely'
@@ -8,7 +8,8 @@ import { AppError } from '../errors.js'
 import type { Database } from './schema.js'
 
 /** By table, as in migrations/grants/worker.sql, which grants more: to the relay, the intake, the operator. */
-const rightsOfRowWork = {
+const rightsNeeded = {
+  'messenger.chat_provision_runs': ['select', 'insert', 'update'],
   'messenger.deal_chat_provisions': ['select', 'update'],
   'messenger.deal_chat_provision_members': ['select'],
   'messenger.chat_provision_attempts': ['select', 'insert', 'delete'],
@@ -20,7 +21,7 @@ const rightsOfRowWork = {
 
 /** @throws AppError NOT_PERMITTED, which names what lacks and the file that grants it */
 export async function checkRowRights(db: Kysely<Database>): Promise<void> {
-  const needed = Object.entries(rightsOfRowWork).flatMap(([table, rights]) =>
+  const needed = Object.entries(rightsNeeded).flatMap(([table, rights]) =>
     rights.map((right) => ({ table, right })),
   )
   // Rights on columns do as well, where there are such. What is not there has no rights, and is another check's to tell.

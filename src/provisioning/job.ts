@@ -6,8 +6,6 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import { createDatabase } from '../postgres/connect.js'
 import { probeDatabase } from '../postgres/probe.js'
-import { checkRowRights } from '../postgres/rights-check.js'
-import { checkSchema } from '../postgres/schema-check.js'
 import type { Database } from '../postgres/schema.js'
 import {
   lockKeys,
@@ -17,6 +15,7 @@ import {
   type HeldLock,
 } from '../postgres/session-lock.js'
 import { explainUnavailable, type DatabaseOption } from '../postgres/unavailable.js'
+import { checkRowWork } from '../postgres/work-check.js'
 import type { ProvisioningMetrics } from '../telemetry/metric-ports.js'
 import { unlessAborted } from '../timers.js'
 import { createAttemptReturns } from './attempt-returns.js'
@@ -36,10 +35,10 @@ export interface JobOptions {
 
 export interface Job {
   /**
-   * Is the database there, its schema in order, and the lock's connection a session of its own?
+   * Is the database there, can a row be worked in it, and is the lock's connection a session of its own?
    * No longer asked, and nothing said of it, once `stopping` aborts: then no cycle begins either.
    *
-   * @throws AppError of checkSchema, POOLER_DETECTED, or DATABASE_UNAVAILABLE
+   * @throws AppError of checkRowWork, POOLER_DETECTED, or DATABASE_UNAVAILABLE
    */
   prepare(stopping: AbortSignal): Promise<void>
   runCycle(stopping: AbortSignal): Promise<CycleSummary>
@@ -98,8 +97,7 @@ export function createJob(options: JobOptions): Job {
 
   let lockConnectionChecked = false
   const prepare = async (stopping: AbortSignal): Promise<void> => {
-    await checkSchema(db)
-    await checkRowRights(db)
+    await checkRowWork(db)
     if (lockConnectionChecked) return
     const refusal = refuseSharedBackend(config.database.lockUrl, lockName, stopping)
     await explained('LOCK_DATABASE_URL', refusal)

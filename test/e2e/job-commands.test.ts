@@ -106,7 +106,12 @@ describe('a queue', () => {
     expect(await run('queues', 'set', 'defualt', '--max-workers', '3', ...who)).toEqual(slip)
     expect(await audit()).toEqual([])
     expect(await run('queues', 'pause', 'operations', ...who)).toMatchObject({ exitCode: 0 })
-    expect(json(await run('queues', 'list', '--json'))).toMatchObject([{ name: 'operations' }])
+    // They are listed before their first job too.
+    expect(json(await run('queues', 'list', '--json'))).toMatchObject([
+      { name: 'default', paused: false, due: 0 },
+      { name: 'maintenance', paused: false },
+      { name: 'operations', paused: true },
+    ])
   })
 
   it('is paused, limited and opened again, each change on record', async () => {
@@ -120,6 +125,9 @@ describe('a queue', () => {
     const set = await run('queues', 'set', 'reports', ...limits, ...who)
     expect(set).toMatchObject({ exitCode: 0, stdout: 'reports: paused, at most 3 workers\n' })
     expect(json(await run('queues', 'list', '--json'))).toMatchObject([
+      { name: 'default' },
+      { name: 'maintenance' },
+      { name: 'operations' },
       { name: 'reports', paused: true, maxWorkers: 3, zombieTimeoutMs: 2_400_000, due: 0 },
     ])
     await run('queues', 'set', 'reports', '--max-workers', 'none', ...who)

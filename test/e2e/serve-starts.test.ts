@@ -1,5 +1,6 @@
 /** `serve` where something that it needs is not there yet: one clear line for the reason, and no stacks. */
 
+import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { runCli, startCli, type RunningCli } from '../support/cli.js'
 import { createTestDatabase, useTestDatabase, type TestDatabase } from '../support/test-database.js'
@@ -181,4 +182,21 @@ it('a broker that is away is one line too', async () => {
   await waitFor('many cycles beside it', () => cycles() > before + 10)
   expect(new Set(warnings(cli).map(({ event }) => event))).toEqual(new Set([relay, intake]))
   expect(warnings(cli)).toHaveLength(2)
+})
+
+it('a port in use: ends at once, not after the grace period', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as AddressInfo
+  try {
+    const cli = serve({
+      DATABASE_URL: database().url,
+      HTTP_PORT: String(port),
+      SHUTDOWN_GRACE: '10m',
+    })
+    expect(await cli.exited).toBe(2)
+    expect(cli.stderr()).toContain('another program listens there')
+  } finally {
+    await new Promise((resolve) => void other.close(resolve))
+  }
 })

@@ -174,7 +174,11 @@ describe('jobs and queues', () => {
     expect(changed.body).toMatchObject({ name: 'operations', paused: false, maxWorkers: 3 })
     const again = await patch('operations', { paused: true, maxWorkers: null, reason: 'stop' })
     expect(again.body).toMatchObject({ paused: true, maxWorkers: null })
-    expect((await api.ask('/queues')).body.items).toMatchObject([{ name: 'operations' }])
+    expect((await api.ask('/queues')).body.items).toMatchObject([
+      { name: 'default' },
+      { name: 'maintenance' },
+      { name: 'operations' },
+    ])
     expect((await patch('operatoins', { paused: true, reason: 'x' })).status).toBe(404)
     expect((await patch('operations', { reason: 'x' })).body.detail).toMatch(/^Say what to change/)
     expect((await patch('operations', { maxWorkers: 0, reason: 'x' })).status).toBe(400)

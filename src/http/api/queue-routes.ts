@@ -3,6 +3,7 @@
 import type { QueueStatus } from '../../chokaq/index.js'
 import { AppError } from '../../errors.js'
 import { changeQueue, refuseUnknownQueue } from '../../operations/act-on-jobs.js'
+import { listKnownQueues } from '../../operations/known-queues.js'
 import type { ApiContext, ApiServer } from './context.js'
 import { changeOnce } from './idempotency.js'
 import { orderOf } from './order-of.js'
@@ -25,7 +26,7 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
       }),
     },
     async () => {
-      const queues = await readJobs(db, (storage) => storage.listQueues())
+      const queues = await readQueues(context)
       return { items: queues.map(toItem), nextCursor: null }
     },
   )
@@ -53,7 +54,7 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
           )
         }
         const order = orderOf(request, { by, reason })
-        refuseUnknownQueue(name, await knownQueues(context))
+        refuseUnknownQueue(name, await readQueues(context))
         const moves = { db, moves: jobs.moves }
         const { auditId, ...settings } = await changeQueue(moves, name, changes, order)
         return { body: { name, ...toLimits(settings), auditId } }
@@ -61,11 +62,8 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
   )
 }
 
-/** A misspelled name must not make a queue; one that had no job yet may be limited beforehand. */
-async function knownQueues({ db, jobs }: ApiContext): Promise<string[]> {
-  const inUse = await readJobs(db, (storage) => storage.listQueues())
-  const defined = jobs.registry.definitions().map(({ options }) => options.queue ?? 'default')
-  return [...inUse.map(({ name }) => name), ...defined]
+function readQueues({ db, config }: ApiContext): Promise<QueueStatus[]> {
+  return readJobs(db, (storage) => listKnownQueues(storage, config.chokaq))
 }
 
 function toItem({ settings, ...status }: QueueStatus) {

@@ -2,7 +2,7 @@
 
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { pause, unlessAborted } from '../../../src/timers.js'
+import { pause, unlessAborted, within } from '../../../src/timers.js'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -84,5 +84,21 @@ describe('work that is waited for unless the signal aborts', () => {
     // An unhandled rejection would fail the run.
     fail(new Error('too late'))
     expect(await unlessAborted(new Promise(() => undefined), stopping.signal)).toBeUndefined()
+  })
+})
+
+describe('work within a time', () => {
+  it('that ends before leaves no timer, however it ends', async () => {
+    await within(Promise.resolve(), 15_000)
+    await expect(within(Promise.reject(new Error('no')), 15_000)).rejects.toThrow('no')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('that does not end is no longer waited for', async () => {
+    const never = new Promise<void>(() => undefined)
+    const waiting = within(never, 1_000)
+    await vi.advanceTimersByTimeAsync(1_000)
+    await waiting
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -1,3 +1,5 @@
+/** What a stored error means, in words for whoever looks at the deal. */
+
 import { describe, expect, it } from 'vitest'
 import { errorMeaning } from '../../../src/operations/error-meaning.js'
 

@@ -7,6 +7,7 @@ import {
   refuseUnknownQueue,
   type QueueChanges,
 } from '../../../operations/act-on-jobs.js'
+import { listKnownQueues } from '../../../operations/known-queues.js'
 import { readJobs } from '../../api/read-only.js'
 import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
@@ -90,7 +91,7 @@ function Links({
 
 export function addQueuesPage(app: DeckServer, deck: DeckContext): void {
   app.get('/queues', async (request, reply) => {
-    const items = await readJobs(deck.db, (storage) => storage.listQueues())
+    const items = await readJobs(deck.db, (storage) => listKnownQueues(storage, deck.config.chokaq))
     return sendPage(
       request,
       reply,
@@ -101,7 +102,7 @@ export function addQueuesPage(app: DeckServer, deck: DeckContext): void {
           caption="Queues, by name"
           columns={columns(visitorOf(request).canChange)}
           items={items}
-          empty="There is no queue yet; the first job makes one."
+          empty="There is no queue."
         />
       </>,
     )
@@ -153,7 +154,7 @@ interface Subject {
 
 function addQueueAction(app: DeckServer, deck: DeckContext, action: QueueAction): void {
   const { name, title, effect, done, fields, fieldNames, initial, changes } = action
-  const { db, jobs } = deck
+  const { db, jobs, config } = deck
   addAction<Subject>(app, deck, {
     path: `/queues/:name/${name}`,
     section: 'queues',
@@ -163,9 +164,8 @@ function addQueueAction(app: DeckServer, deck: DeckContext, action: QueueAction)
       values,
     }),
     view: async ({ queue }) => {
-      const known = await readJobs(db, (storage) => storage.listQueues())
-      const defined = jobs.registry.definitions().map(({ options }) => options.queue ?? 'default')
-      refuseUnknownQueue(queue, [...known.map((status) => status.name), ...defined])
+      const known = await readJobs(db, (storage) => listKnownQueues(storage, config.chokaq))
+      refuseUnknownQueue(queue, known)
       const status = known.find((each) => each.name === queue)
       return {
         preview: () => <Preview queue={queue} status={status} />,
