@@ -7,7 +7,7 @@ import { sql, type Kysely } from 'kysely'
 import type { JobOperator } from '../chokaq/index.js'
 import { AppError } from '../errors.js'
 import type { Database } from '../postgres/schema.js'
-import { appendOverall, type AuditedAction } from './audit-trail.js'
+import { appendOverall, lineOfRequest, type AuditEntry } from './audit-trail.js'
 import { quoted, type Order } from './read-input.js'
 import { beforeQueueChange } from './undo/undo-queue-change.js'
 
@@ -32,7 +32,7 @@ export async function cancelJob(context: JobsContext, id: string, order: Order):
     case 'requested':
       return onRecord(context, 'job-cancel', id, order, 'it runs, and ends at its next heartbeat')
     case 'not-live':
-      return { done: false, why: 'no live job has this id' }
+      return unlessDone(context, 'job-cancel', id, order, 'no live job has this id')
     case 'refused':
       return { done: false, why: 'the database refused it; the log of the server says why' }
   }
@@ -57,7 +57,7 @@ export async function resurrectJob(
     case 'resurrected':
       return onRecord(context, 'job-resurrect', id, order, 'resurrected')
     case 'not-dead':
-      return { done: false, why: 'no dead letter has this id' }
+      return unlessDone(context, 'job-resurrect', id, order, 'no dead letter has this id')
     case 'key-taken':
       return { done: false, why: `job ${result.by} has its idempotency key, and lives` }
     case 'refused':
@@ -75,18 +75,39 @@ export async function prioritizeJob(
   const { outcome } = await context.moves.setPriority(id, { by: order.by, priority })
   if (outcome === 'changed')
     return onRecord(context, 'job-priority', id, order, `priority ${priority}`)
-  return { done: false, why: 'no job that still waits has this id' }
+  return unlessDone(context, 'job-priority', id, order, 'no job that still waits has this id')
 }
 
+type JobAction = 'job-cancel' | 'job-resurrect' | 'job-priority'
+
+/** Once for each request: one that was broken off and is sent again has its line. */
 async function onRecord(
   { db }: JobsContext,
-  action: AuditedAction,
+  action: JobAction,
   id: string,
   order: Order,
   note: string,
 ): Promise<JobEnd> {
-  await appendOverall(db, { action, order, filter: `job=${id}` }, 1)
+  const entry = entryOf(action, id, order)
+  if ((await lineOfRequest(db, entry)) === undefined) await appendOverall(db, entry, 1)
   return { done: true, note }
+}
+
+/** What the same request has done in a try that was broken off is done, and nobody else's doing. */
+async function unlessDone(
+  { db }: JobsContext,
+  action: JobAction,
+  id: string,
+  order: Order,
+  why: string,
+): Promise<JobEnd> {
+  const line = await lineOfRequest(db, entryOf(action, id, order))
+  if (line === undefined) return { done: false, why }
+  return { done: true, note: 'it was done before, by this same request' }
+}
+
+function entryOf(action: JobAction, id: string, order: Order): AuditEntry {
+  return { action, order, filter: `job=${id}` }
 }
 
 export type QueueChanges = Parameters<JobOperator['changeQueue']>[1]

@@ -11,7 +11,7 @@ import { takeInDeal, type TakeInContext } from '../intake/take-in-deal.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import { lastErrorText } from '../provisioning/last-error.js'
-import { appendAudit, appendOverall } from './audit-trail.js'
+import { appendAudit, appendOverall, lineOfRequest, type AuditedAction } from './audit-trail.js'
 import { findParkedMessage } from './parked-messages.js'
 import type { Order } from './read-input.js'
 import { whyNotNow } from './row-end.js'
@@ -74,13 +74,25 @@ async function eachOf(
 
 const unknown: End = { why: 'there is no such message: it was dealt with already' }
 
+/** What the same request has done in a try that was broken off is done. */
+async function unlessDone(
+  db: Kysely<Database>,
+  action: AuditedAction,
+  id: string,
+  order: Order | 'dry run',
+): Promise<End> {
+  if (order === 'dry run') return unknown
+  const line = await lineOfRequest(db, { action, order, filter: markOf(id) })
+  return line === undefined ? unknown : 'done'
+}
+
 async function retryOne(
   context: Omit<TakeInContext, 'mayGoOn'>,
   id: string,
   order: Order | 'dry run',
 ): Promise<End> {
   const message = await findParkedMessage(context.db, id)
-  if (message === undefined) return unknown
+  if (message === undefined) return unlessDone(context.db, 'intake-retry', id, order)
   const reading = readDealCreated(message.value)
   if (reading.kind === 'unreadable') return { why: `it still can't be read: ${reading.reason}` }
   if (order === 'dry run') return 'done'
@@ -107,7 +119,7 @@ async function discardOne(
   const isDone = await settle(db, id, (trx) =>
     appendOverall(trx, { action: 'intake-discard', order, filter: markOf(id) }, 1),
   )
-  return isDone ? 'done' : unknown
+  return isDone ? 'done' : unlessDone(db, 'intake-discard', id, order)
 }
 
 /** Takes the message away, and puts that on record where it was still there. */

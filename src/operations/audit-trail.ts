@@ -84,10 +84,10 @@ async function insertLine(
 
 /**
  * The id of the line that the same request has written for this deal before, in a try that was broken
- * off; under the lock of what is changed.
+ * off; under the lock of what is changed, where rows are locked.
  */
 export async function lineOfRequest(
-  trx: Transaction<Database>,
+  trx: Kysely<Database>,
   { action, order, filter }: AuditEntry,
   dealId?: string,
 ): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 /** A form that is sent twice, by a double click, a reload or another instance, is carried out once. */
 
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dealState, seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
@@ -86,9 +87,7 @@ describe('a form that is sent twice', () => {
     expect(await audit()).toHaveLength(1)
   })
 
-  it.each(['cancel', 'resurrect', 'priority'])('changes a job once: %s', async (action) => {
-    const id = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
-    const place = action === 'resurrect' ? 'dlq' : 'hot'
+  async function seedJob(id: string, place: 'hot' | 'dlq'): Promise<void> {
     await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
     await database().query(
       place === 'dlq'
@@ -99,6 +98,11 @@ describe('a form that is sent twice', () => {
            values ($1, 'operations', 'provision.reemit.v1', '{}', 10)`,
       [id],
     )
+  }
+
+  it.each(['cancel', 'resurrect', 'priority'])('changes a job once: %s', async (action) => {
+    const id = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
+    await seedJob(id, action === 'resurrect' ? 'dlq' : 'hot')
     const { url, fields } = await openForm(deck, `/jobs/${id}/${action}`, cookie)
     const sent = { ...fields, reason, ...(action === 'priority' && { priority: '90' }) }
     const first = await post(url, sent, { cookie })
@@ -109,6 +113,47 @@ describe('a form that is sent twice', () => {
       expect.stringContaining(noticeOf(first)) as string,
     ])
     expect(await audit()).toHaveLength(1)
+  })
+
+  /** As if the request had been cut off after its work, before that was kept. */
+  const forgetOutcomes = () => database().query('delete from messenger.operator_requests')
+
+  it.each(['cancel', 'resurrect'])(
+    'after it was cut off calls what it had done itself done: chosen jobs, %s',
+    async (action) => {
+      const id = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
+      await seedJob(id, action === 'resurrect' ? 'dlq' : 'hot')
+      const { url, fields } = await openForm(deck, `/jobs/${action}?job=${id}`, cookie)
+      const other = await openForm(deck, `/jobs/${action}?job=${id}`, cookie)
+      const first = await post(url, { ...fields, reason }, { cookie })
+      await forgetOutcomes()
+      const again = await post(url, { ...fields, reason }, { cookie })
+      expect([again.status, noticeOf(again)]).toEqual([303, noticeOf(first)])
+      expect(await audit()).toHaveLength(1)
+      expect((await post(url, { ...other.fields, reason }, { cookie })).status).toBe(409)
+    },
+  )
+
+  it('after it was cut off calls what it had done itself done: messages', async () => {
+    const [done, left] = ['0191f3c2-7d1e-7c55-9a3e-2f4b8d6a1c00', randomUUID()]
+    const park = (id: string, offset: number) =>
+      database().query(
+        `insert into messenger.intake_parked (id, topic, partition, "offset", error)
+         values ($1, 't', 0, $2, 'NOT_JSON')`,
+        [id, offset],
+      )
+    await park(done, 1)
+    const path = `/intake/discard?message=${done}&message=${left}`
+    const { url, fields } = await openForm(deck, path, cookie)
+    const sent = new URLSearchParams({ ...fields, reason, typed: '2' })
+    sent.append('message', done)
+    const send = () =>
+      fetch(url, { method: 'POST', redirect: 'manual', headers: { cookie }, body: sent })
+    expect(noticeOf(await send())).toContain('1 message discarded. 1 message refused')
+    await forgetOutcomes()
+    await park(left, 2)
+    expect(noticeOf(await send())).toBe('2 messages discarded.')
+    expect(await audit()).toHaveLength(2)
   })
 
   it('and changed a queue is not put back over what somebody did since', async () => {
