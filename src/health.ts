@@ -107,6 +107,9 @@ export function readinessChecks({
         return Promise.resolve(reasonOf(explained))
       },
     })
+  }
+  // Standard output is no broker to be reached: a reader that went away ends what is written to it.
+  if (relay !== undefined && config.outbox.relay === 'kafka') {
     checks.push({
       name: 'broker',
       check: () => {

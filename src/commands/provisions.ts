@@ -7,6 +7,8 @@ import { referenceChatView } from '../operations/chat-view.js'
 import { listProvisions, type ProvisionLine } from '../operations/list-provisions.js'
 import type { OperatorContext, Targets } from '../operations/provision-command.js'
 import { readProvisionFilter, type ProvisionFilterInput } from '../operations/provision-filter.js'
+import { nextStep } from '../operations/next-step.js'
+import { readTitles } from '../operations/provision-titles.js'
 import { readUuid } from '../operations/read-input.js'
 import { countReemit, reemitProvisions } from '../operations/reemit-provisions.js'
 import { countRequeue, requeueProvisions } from '../operations/requeue-provisions.js'
@@ -91,10 +93,8 @@ async function list(
       }
     },
   )
-  const due = (item: ProvisionLine): string => {
-    const isDone = item.status === 'Ready' || item.attempts >= maxAttempts
-    return isDone ? '-' : untilText(item.nextAttemptAt, now)
-  }
+  const due = (item: ProvisionLine): string =>
+    isOver(item, maxAttempts) ? '-' : untilText(item.nextAttemptAt, now)
   await printPage(page, options, {
     columns: ['deal', 'status', 'tries', 'last error', 'due', 'age'],
     whole: ['deal', 'status'],
@@ -110,16 +110,27 @@ async function list(
   })
 }
 
+/** What the row says of its next attempt means nothing. */
+function isOver({ status, attempts }: ProvisionLine, maxAttempts: number): boolean {
+  return status === 'Ready' || attempts >= maxAttempts
+}
+
 async function show(
   environment: Environment,
   dealId: string,
   options: OutputOptions,
 ): Promise<void> {
   const id = readUuid('a deal id', dealId)
-  const { detail, now } = await withDatabase(environment, 'checked', async (db) => ({
-    detail: await showProvision(db, referenceChatView, id),
-    now: await readAsOf(db),
-  }))
+  const { detail, title, now, retry } = await withDatabase(
+    environment,
+    'checked',
+    async (db, { retry }) => ({
+      detail: await showProvision(db, referenceChatView, id),
+      title: (await readTitles(db, [id])).get(id),
+      now: await readAsOf(db),
+      retry,
+    }),
+  )
   if (detail === undefined) {
     throw new AppError(
       'NOT_FOUND',
@@ -129,7 +140,15 @@ async function show(
   if (options.json) return printJson(detail)
   const { events, audit, chats, failedAttempts, ...fields } = detail
   const chatText = chats.map((chat) => `${chat.id} (${chat.kind}, ${chat.status})`).join(', ')
-  await printFields({ ...fields, chats: chatText === '' ? null : chatText })
+  await printLine(nextStep(detail, retry, Date.parse(now)) + '\n')
+  const { dealId: deal, nextAttemptAt, ...others } = fields
+  await printFields({
+    dealId: deal,
+    title,
+    ...others,
+    nextAttemptAt: isOver(detail, retry.maxAttempts) ? null : nextAttemptAt,
+    chats: chatText === '' ? null : chatText,
+  })
   if (failedAttempts.length > 0) {
     await printLine('\nfailed attempts')
     await printTable(

@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.js'
 import { configWarnings, loadConfig } from '../config/load-config.js'
 import type { Environment } from '../config/read-options.js'
-import { weakTokens } from '../config/weak-tokens.js'
+import { tokensMissing, weakTokens } from '../config/weak-tokens.js'
 import type { Needs } from '../config/option.js'
 import { createLogger, type Logger } from '../telemetry/logger.js'
 
@@ -14,7 +14,8 @@ export function startUp(environment: Environment, needs: Needs): { config: Confi
   for (const warning of configWarnings(environment)) {
     log.warn({ event: 'option ignored', warning }, 'option ignored')
   }
-  for (const warning of needs.http ? weakTokens(config.deck) : []) {
+  const ofTokens = needs.http ? [...weakTokens(config.deck), ...tokensMissing(config)] : []
+  for (const warning of ofTokens) {
     log.warn({ event: 'token weak', warning }, 'token weak')
   }
   return { config, log }

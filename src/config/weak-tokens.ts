@@ -10,6 +10,15 @@ const shortest = 16
 /** Sixteen random hexadecimal digits have fewer once in ten million; `aaaa…` and `0123…` of one hand do. */
 const differentAtLeast = 5
 
+/** Where others could reach them, The Deck and the API are refused to all until a token is set. */
+export function tokensMissing({ deck, http }: Pick<Config, 'deck' | 'http'>): readonly string[] {
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(http.host)
+  if (isLocal || deck.readToken !== undefined || deck.adminToken !== undefined) return []
+  return [
+    `HTTP_HOST is ${http.host}: The Deck and the API are off until DECK_READ_TOKEN or DECK_ADMIN_TOKEN is set`,
+  ]
+}
+
 /** One line for each, for the log of the start and for `doctor`; never the token itself. */
 export function weakTokens({ readToken, adminToken }: Config['deck']): readonly string[] {
   const given = { DECK_READ_TOKEN: readToken, DECK_ADMIN_TOKEN: adminToken }

@@ -21,7 +21,7 @@ const stopTimeoutMs = 25_000
 const inherited = /^(PATH|HOME|TMPDIR|TZ|LANG|SystemRoot|NODE_\w+|OTEL_\w+)$/
 
 /** Short waits, so that three attempts of a row fit into seconds; the meaning is production's. */
-const options = {
+export const demoOptions = {
   CHAT_PROVISION_RETRY_POLLING_INTERVAL: '1s',
   CHAT_PROVISION_RETRY_BATCH_SIZE: '50',
   CHAT_PROVISION_RETRY_MAX_ATTEMPTS: String(maxAttempts),
@@ -105,7 +105,7 @@ export class DemoWorker {
     )
     return {
       ...Object.fromEntries(kept),
-      ...options,
+      ...demoOptions,
       DATABASE_URL: databaseUrl,
       HTTP_PORT: String(httpPort),
       ...plan.environment,

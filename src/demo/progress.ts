@@ -10,7 +10,8 @@ const barWidth = 40
 
 export interface Moment {
   readonly checked: readonly CheckedDeal[]
-  readonly events: number
+  /** That crm has read; undefined while there is nothing to read from. */
+  readonly events: number | undefined
   readonly redelivered: number
   readonly cycles: number
   /** Where the events go, or that it is still being started. */
@@ -92,14 +93,19 @@ function summary({ checked, events, redelivered }: Moment): {
   all: number
   line: string
 } {
-  const looks = checked.flatMap(({ look }) => (look === undefined ? [] : [look]))
+  // What was fed as Ready is none of the worker's doing.
+  const looks = checked.flatMap(({ deal, look }) =>
+    look === undefined || (deal.expected.untouched && look.status === 'Ready') ? [] : [look],
+  )
   const ready = looks.filter(({ status }) => status === 'Ready').length
   const spent = looks.filter(isPoison).length
   const counts = [
     `Ready ${ready}`,
     `to be tried ${looks.length - ready - spent}`,
     `out of attempts ${spent}`,
-    `crm saw ${count(events, 'event')}` + (redelivered > 0 ? `, ${redelivered} twice` : ''),
+    ...(events === undefined
+      ? []
+      : [`crm saw ${count(events, 'event')}` + (redelivered > 0 ? `, ${redelivered} twice` : '')]),
   ]
   const done = checked.filter(({ faults }) => faults.length === 0).length
   return { done, all: checked.length, line: counts.join(' · ') }

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import type { Environment } from '../config/read-options.js'
 import { checkDeals, type CheckedDeal } from './check-deals.js'
 import { CrmReader } from './crm-reader.js'
-import { maxAttempts, type DemoDeal } from './demo-deal.js'
+import type { DemoDeal } from './demo-deal.js'
 import { startDemoDatabase, type DemoDatabase } from './demo-database.js'
-import { DemoWorker } from './demo-worker.js'
+import { DemoWorker, demoOptions } from './demo-worker.js'
 import { createEventWay, type EventWay } from './event-way.js'
 import { feedDeals } from './feed-deals.js'
-import { climbKafkaLadder, type Climb, type LadderOptions } from './kafka-ladder.js'
+import { climbKafkaLadder, type Climb, type LadderOptions, type RelayPlan } from './kafka-ladder.js'
 import { lookAtDeals } from './look-at-deals.js'
 import { createProgress, type Progress, type Screen } from './progress.js'
 import { count, misplacedDeals, resultTable } from './result-table.js'
@@ -115,7 +115,8 @@ async function play(
   })
   progress.clear()
   const result = tell(checked, reader, way, logFile, say)
-  if (result === 0 && options.stayOpen) await stayOpen(options, database, httpPort, logFile, say)
+  if (result === 0 && options.stayOpen)
+    await stayOpen(options, database, way.plan, httpPort, logFile, say)
   return result
 }
 
@@ -171,9 +172,17 @@ function deckAt(httpPort: number): string {
   return `http://127.0.0.1:${httpPort}/deck`
 }
 
+/** As a shell takes them. The user's own secrets are not printed: who has set them knows them. */
+function exportLines(environment: Readonly<Record<string, string>>): string[] {
+  return Object.entries(environment)
+    .filter(([name]) => name !== 'KAFKA_SASL_PASSWORD')
+    .map(([name, value]) => `  export ${name}='${value.replaceAll("'", "'\\''")}'`)
+}
+
 async function stayOpen(
   { signal }: RunDemoOptions,
   { workerUrl }: DemoDatabase,
+  plan: RelayPlan,
   httpPort: number,
   logFile: string,
   say: (line: string) => void,
@@ -185,8 +194,9 @@ async function stayOpen(
     `  ${deckAt(httpPort)}: The Deck, where on-call looks and acts`,
     `  ${address}/healthz   ${address}/readyz   ${address}/metrics`,
     '  runbooks/chat-provision-retry.md: what on-call does with the deals that are out of attempts',
-    `  export CHAT_PROVISION_RETRY_MAX_ATTEMPTS=${maxAttempts} \\`,
-    `    DATABASE_URL='${workerUrl}'`,
+    '  In another shell, with the options that the worker has:',
+    ...exportLines({ ...demoOptions, ...plan.environment, DATABASE_URL: workerUrl }),
+    '  node dist/cli.js doctor',
     '  node dist/cli.js provisions list --poison',
     `  ${logFile}: the worker's log`,
     'Ctrl-C ends it and removes all that it made.',

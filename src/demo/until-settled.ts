@@ -54,7 +54,13 @@ export async function untilSettled(watch: Watch): Promise<CheckedDeal[]> {
     const checked = await watch.check()
     const over = await watch.scenes.turn(looksOf(checked), runs)
     const { events, redelivered } = reader.counts
-    progress.show({ checked, events, redelivered, cycles: runs.finished, kafka: way.what })
+    progress.show({
+      checked,
+      events: way.isOpen ? events : undefined,
+      redelivered,
+      cycles: runs.finished,
+      kafka: way.what,
+    })
     seenReady(checked)
 
     const right = checked.filter(({ faults }) => faults.length === 0).length
@@ -86,7 +92,7 @@ function createFirstReady(progress: Progress): (checked: readonly CheckedDeal[])
     said = true
     // The process's own clock: what npm and the compiler took before is not in it.
     progress.say(
-      `The first deal is Ready, ${(performance.now() / 1000).toFixed(1)} s after the start.`,
+      `The worker's first deal is Ready, ${(performance.now() / 1000).toFixed(1)} s after the start.`,
     )
   }
 }

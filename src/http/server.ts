@@ -1,5 +1,6 @@
 /** The HTTP side: health, readiness and metrics, open to all, the API and The Deck for those who may. */
 
+import type { AddressInfo } from 'node:net'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -65,7 +66,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     app = await createApp(options)
     if (stopping !== undefined) return undefined
     try {
-      const address = await app.listen({ host, port })
+      await app.listen({ host, port })
+      const address = urlOf(app.server.address() as AddressInfo)
       log.info({ event: 'http listening', address }, 'http listening')
       return { address }
     } catch (error) {
@@ -153,10 +155,16 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     return sendProblem(reply, known ?? fault)
   })
   if (api === undefined) return app
+  app.get('/', (_request, reply) => reply.redirect('/deck', 302))
   await app.register(cookie)
   await addApi(app, api, limits)
   await addDeck(app, { ...api, readiness, logFailure }, limits)
   return app
+}
+
+/** As bound: fastify itself would name loopback where it listens to all the world. */
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
 const fault: Problem = {

@@ -104,6 +104,14 @@ describe('help', () => {
   })
 })
 
+it('`provisions show` says what happens next, and no time that means nothing', async () => {
+  const { dealId } = await seedDeal(database().admin, { attempts: 10, title: 'Tower 7' })
+  const { stdout } = await run('provisions', 'show', dealId)
+  expect(stdout).toMatch(/^Nothing by itself: it is out of attempts\. Mend the cause/)
+  expect(stdout).toMatch(/^title +Tower 7$/m)
+  expect(stdout).toMatch(/^nextAttemptAt +-$/m)
+})
+
 describe('an undo', () => {
   it('takes a re-enqueue back by its line, and says why a second one does not', async () => {
     const { dealId } = await seedDeal(database().admin, { attempts: 10 })

@@ -43,6 +43,13 @@ describe('the server', () => {
     expect(logged()).toContain(`"event":"http listening","address":"${address}"`)
   })
 
+  it('logs the address as bound, not the loopback of a server that all may reach', async () => {
+    const { http } = loadConfig({ HTTP_HOST: '0.0.0.0', HTTP_PORT: '0' }, nothing)
+    const { address, logged } = await started({ config: http })
+    expect(address).toMatch(/^http:\/\/0\.0\.0\.0:[1-9]\d+$/)
+    expect(logged()).toContain(`"address":"${address}"`)
+  })
+
   it('says which port is taken, and what to do', async () => {
     const other = createServer()
     await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve))
