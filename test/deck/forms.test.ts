@@ -142,6 +142,20 @@ describe('a form', () => {
     expect((await fetch(deck.url('/runs'), { headers: { cookie } })).url).toBe(deck.url('/runs'))
   })
 
+  it('a reader logs out, too', async () => {
+    const reader = await session(deck, readToken)
+    const fields = { formToken: await formToken(deck, '/provisions', reader) }
+    const without = await post(deck.url('/logout'), {}, { cookie: reader })
+    expect(without.status).toBe(403)
+    const answer = await post(deck.url('/logout'), fields, { cookie: reader })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/deck/login'])
+    const after = await fetch(deck.url('/runs'), {
+      redirect: 'manual',
+      headers: { cookie: reader },
+    })
+    expect(after.status).toBe(303)
+  })
+
   it('is Secure where the request came by TLS', async () => {
     const by = async (headers: Record<string, string>) => {
       const response = await post(deck.url('/login'), { token: adminToken }, { headers })
@@ -158,6 +172,23 @@ describe('a form', () => {
       statuses.add((await post(strict.url('/login'), { token: `guess ${n}` })).status)
     }
     expect([...statuses]).toEqual([401, 429])
+    // Else whoever guesses right would still get in.
+    const right = await post(strict.url('/login'), { token: adminToken })
+    expect(right.status).toBe(429)
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await right.text()).toContain('10 wrong tokens came from your address')
+  })
+
+  it('what other pages send to the login keeps nobody out, nor do logins', async () => {
+    const strict = await serve(tokens)
+    const statuses: number[] = []
+    for (let n = 0; n < 24; n++) {
+      const headers: Record<string, string> =
+        n < 12 ? { origin: 'https://evil.example' } : { origin: strict.address }
+      statuses.push((await post(strict.url('/login'), { token: adminToken }, { headers })).status)
+    }
+    expect([...new Set(statuses.slice(0, 12))]).toEqual([403])
+    expect([...new Set(statuses.slice(12))]).toEqual([303])
   })
 })
 

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChangeWatch } from '../../src/http/api/change-watch.js'
+import { createFormTokens, newFormId } from '../../src/http/deck/form-token.js'
 import { createSessions, sessionCookie } from '../../src/http/session.js'
 import { createDatabase } from '../../src/postgres/connect.js'
 import { createLogger } from '../../src/telemetry/logger.js'
@@ -129,8 +130,8 @@ describe('the stream of events', () => {
     const sessions = createSessions({ readToken, adminToken })
     const streams = await Promise.all(
       Array.from({ length: 51 }, (_, n) => {
-        const session = sessions.seal('reader', `reader ${n % 6}`)
-        return open(api, readToken, { cookie: `${sessionCookie}=${session}` })
+        const session = sessions.seal('admin', `admin ${n % 6}`)
+        return open(api, adminToken, { cookie: `${sessionCookie}=${session}` })
       }),
     )
     const full = streams.filter(({ status }) => status === 503)
@@ -143,6 +144,47 @@ describe('the stream of events', () => {
       stream.close()
       return stream.status === 200
     })
+  })
+
+  it('has some left for others, however often a reader logs in', async () => {
+    const sessions = createSessions({ readToken, adminToken })
+    const streams = await Promise.all(
+      Array.from({ length: 25 }, (_, n) => {
+        const session = sessions.seal('reader', `reader ${n % 5}`)
+        return open(api, readToken, { cookie: `${sessionCookie}=${session}` })
+      }),
+    )
+    const refused = streams.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(5)
+    await waitFor('why', () => refused[0]?.seen().includes('at your address have 20 streams open'))
+    const admin = await open(api, adminToken)
+    expect(admin.status).toBe(200)
+    for (const stream of [...streams, admin]) stream.close()
+  })
+
+  it('ends with its session, logged out on another instance, and not with that of others', async () => {
+    const other = await serveApi(database())
+    const sessions = createSessions({ readToken, adminToken })
+    const cookies = ['anna', 'boris'].map((name) => sessions.seal('admin', name))
+    const [anna, boris] = await Promise.all(
+      cookies.map((text) => open(api, adminToken, { cookie: `${sessionCookie}=${text}` })),
+    )
+    expect([anna?.status, boris?.status]).toEqual([200, 200])
+    const cookie = `${sessionCookie}=${mustBe(cookies[0])}`
+    const forms = createFormTokens(mustBe(cookies[0]))
+    const { status } = await fetch(`${other.address}/deck/logout`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body: new URLSearchParams({ formToken: forms.issue(newFormId()) }),
+    })
+    expect(status).toBe(303)
+    let isBorisOver = false
+    void boris?.ended.then(() => (isBorisOver = true))
+    await anna?.ended
+    expect(isBorisOver).toBe(false)
+    boris?.close()
+    await other.app.stop()
   })
 
   it('takes a token', async () => {

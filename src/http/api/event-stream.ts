@@ -6,16 +6,19 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { problem } from '../problem-of-error.js'
+import { sessionCookie } from '../session.js'
+import { createOverCheck } from '../session-over.js'
 import { sendProblem } from '../problem.js'
 import { resources, type Resource } from './change-marks.js'
 import { createChangeWatch, type ChangeWatch } from './change-watch.js'
 import type { ApiContext, ApiServer } from './context.js'
+import type { Caller } from './access.js'
 import { createRateKey } from './rate-key.js'
 import { routeSchema } from './route-schema.js'
+import { refuseOneMore, streamsAtMost, type StreamOwner } from './stream-limits.js'
 
-/** Each is an open connection; a team has fewer pages open, and one of them no more than a few in view. */
-const clientsAtMost = 50
-const ofOneAtMost = 10
+/** A session that has ended, or was logged out on any instance, is told nothing for longer. */
+const checkMs = 5_000
 /** Below the minute after which proxies take a silent connection for dead. */
 const heartbeatMs = 15_000
 /** A burst of jobs is one change to a page. */
@@ -24,10 +27,33 @@ const gatherMs = 250
 const backlogBytes = 64 * 1024
 
 export function addEventStream(app: ApiServer, context: ApiContext): void {
-  const { db, jobs, log, config, sessions } = context
+  const { db, jobs, log, config, sessions, logouts } = context
   const keyOf = createRateKey(config.deck, sessions)
   const watch = createChangeWatch({ db, events: jobs.events, log })
   const clients = new Set<Client>()
+  const isOver = createOverCheck({ sessions, logouts })
+  let checking: NodeJS.Timeout | undefined
+
+  async function endWhatIsOver(): Promise<void> {
+    const cookies = new Set([...clients].flatMap(({ cookie }) => cookie ?? []))
+    for (const cookie of cookies) {
+      if (!(await isOver(cookie))) continue
+      for (const client of clients) if (client.cookie === cookie) client.end()
+    }
+  }
+
+  /** One look at each session in a while, and none where nobody listens. */
+  function checkOn(): void {
+    if (checking !== undefined || clients.size === 0) return
+    checking = setTimeout(() => {
+      void endWhatIsOver().finally(() => {
+        checking = undefined
+        checkOn()
+      })
+    }, checkMs)
+    checking.unref()
+  }
+
   // Before the server waits for requests under way, of which these would never end.
   app.addHook('preClose', (done) => {
     for (const client of clients) client.end()
@@ -51,34 +77,36 @@ export function addEventStream(app: ApiServer, context: ApiContext): void {
       }),
     },
     (request, reply) => {
-      if (clients.size >= clientsAtMost) {
+      if (clients.size >= streamsAtMost) {
         void reply.header('retry-after', '10')
-        const detail = `${clientsAtMost} streams are open, which is all there are. Close a page.`
+        const detail = `${streamsAtMost} streams are open, which is all there are. Close a page.`
         return sendProblem(reply, problem(503, detail))
       }
-      const key = keyOf(request)
-      const own = [...clients].filter((client) => client.key === key)
-      if (own.length >= ofOneAtMost) {
+      const { role, session } = request.getDecorator<Caller>('caller')
+      const cookie = session && request.cookies[sessionCookie]
+      const owner: StreamOwner = { key: keyOf(request), role, address: request.ip, cookie }
+      const refusal = refuseOneMore(owner, [...clients])
+      if (refusal !== undefined) {
         void reply.header('retry-after', '10')
-        const detail = `You have ${ofOneAtMost} streams open, so that others have some. Close a page.`
-        return sendProblem(reply, problem(429, detail))
+        return sendProblem(reply, problem(429, refusal))
       }
-      const client = openClient(key, watch, () => clients.delete(client))
+      const client: Client = { ...owner, ...openStream(watch, () => clients.delete(client)) }
       clients.add(client)
+      checkOn()
       request.raw.once('close', () => client.end())
       return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(client.stream)
     },
   )
 }
 
-interface Client {
-  /** Whose it is. */
-  readonly key: string
+interface OpenStream {
   readonly stream: Readable
   readonly end: () => void
 }
 
-function openClient(key: string, watch: ChangeWatch, onEnd: () => void): Client {
+type Client = StreamOwner & OpenStream
+
+function openStream(watch: ChangeWatch, onEnd: () => void): OpenStream {
   const stream = new Readable({ read: () => undefined })
   const gathered = new Set<Resource>()
   let gathering: NodeJS.Timeout | undefined
@@ -110,5 +138,5 @@ function openClient(key: string, watch: ChangeWatch, onEnd: () => void): Client 
   stream.once('close', end)
   // Headers go out with the first bytes: the client is to know at once that it is connected.
   write('retry: 3000\n\n')
-  return { key, stream, end }
+  return { stream, end }
 }

@@ -13,8 +13,9 @@ import { carryOutOnce, outcomeOf, requestOf } from '../../operations/once.js'
 import { readOrder, type Order } from '../../operations/read-input.js'
 import { refuseWrite } from '../api/access.js'
 import { problemOfError } from '../problem-of-error.js'
+import { checkConfirmed, checkUnchanged, seenOf } from './confirmation.js'
 import type { DeckContext, DeckServer } from './context.js'
-import { FieldError, fieldOf, inField, type FieldFault } from './field-fault.js'
+import { fieldOf, inField, type FieldFault } from './field-fault.js'
 import { formLimitBytes } from './form-limit.js'
 import { formTokenField, isFormId, newFormId } from './form-token.js'
 import { leaveNotice, readNotice, type Notice } from './notice.js'
@@ -104,6 +105,8 @@ export function addAction<Subject>(
         path={pathOf(request)}
         visitor={visitorOf(request)}
         carried={without(values, [...ownFields, ...fieldNames])}
+        seen={again === undefined ? seenOf(view) : (view.typed ?? one(values, 'seen'))}
+        asItIs={`${pathOf(request)}${queryOf(without(values, [...ownFields, ...fieldNames]))}`}
         reason={one(values, 'reason') ?? ''}
         typed={one(values, 'typed') ?? ''}
         fields={fields && (() => fields({ ...view.initial, ...values }, fieldFault))}
@@ -157,18 +160,19 @@ export function addAction<Subject>(
   app.post(path, { bodyLimit: formLimitBytes, config: { timeoutMs } }, async (request, reply) => {
     const { caller, forms } = visitorOf(request)
     const values = valuesOf(request.body)
-    refuseRepeated(values, action.repeated)
     const subject = action.read(values, request)
     const formId = forms.read(one(values, formTokenField)) ?? newFormId()
     const id = requestIdOf(request, formId)
     let hasBegun = false
     try {
+      refuseRepeated(values, action.repeated)
       const given = { by: caller.actor, reason: one(values, 'reason') }
       const order = inField('reason', () => readOrder(given))
       const asked = without(values, [formTokenField])
       const once = await carryOutOnce(db, requestOf(id, asked), async ({ id: requestId }) => {
         const view = await action.view(subject, values)
         checkConfirmed(view, values)
+        checkUnchanged(view, values)
         hasBegun = true
         return carryOut(subject, { ...order, requestId }, request, view)
       })
@@ -215,19 +219,6 @@ function requestIdOf(request: FastifyRequest, formId: string): readonly string[]
 
 function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? ''
-}
-
-/** What was shown is what is done: a number that has changed since is confirmed anew. */
-function checkConfirmed({ typed, isVoid }: ActionView, values: Values): void {
-  if (typed === undefined) return
-  const [given, seen] = [one(values, 'typed'), one(values, 'seen')]
-  const changed = seen !== undefined && seen !== typed
-  const since = changed ? `It was ${seen} when you looked, and is ${typed} by now. ` : ''
-  if (isVoid === true) {
-    throw new AppError('USAGE', `${since}There is nothing left to do. Nothing was done.`)
-  }
-  if (typed === given) return
-  throw new FieldError('typed', `${since}Type ${typed} to confirm. Nothing was done.`)
 }
 
 /**

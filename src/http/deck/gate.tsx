@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Of The Deck: shown to whoever asks, such as the login itself. */
     readonly isPublic?: boolean
+    /** Of The Deck: a form that readers may send too, for it changes nothing but what is theirs. */
+    readonly isForReaders?: boolean
   }
 }
 
@@ -54,6 +56,11 @@ export function addGate(app: DeckServer, { config, sessions, logouts }: DeckCont
   }
 
   app.decorateRequest('visitor')
+  // Before requests are counted: what another page sends must not use up what this browser may.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404 || !isChange(request) || !isFromElsewhere(request.headers)) return undefined
+    return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
+  })
   app.addHook('preParsing', async (request, reply) => {
     if (request.routeOptions.config.isPublic === true) return undefined
     const { headers, cookies } = request
@@ -64,18 +71,16 @@ export function addGate(app: DeckServer, { config, sessions, logouts }: DeckCont
       if ('caller' in answer) letIn(request, reply, answer.caller)
       return undefined
     }
-    const { allow } = request.routeOptions.config
+    const { allow, isForReaders = false } = request.routeOptions.config
     if (allow !== undefined) {
       const detail = `${request.method} has no meaning here; allowed are ${allow}.`
       return sendErrorPage(request, reply.header('allow', allow), problem(405, detail))
     }
-    if (isChange(request) && isFromElsewhere(headers)) {
-      return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
-    }
     const answer = await refuseLoggedOut(access(credentials), credentials, logouts)
     if ('caller' in answer) {
       letIn(request, reply, answer.caller)
-      const refusal = isChange(request) ? refuseWrite(answer.caller, tokens) : undefined
+      if (!isChange(request) || isForReaders) return undefined
+      const refusal = refuseWrite(answer.caller, tokens)
       return refusal && sendErrorPage(request, reply, refusal)
     }
     if (answer.challenge === undefined) return sendErrorPage(request, reply, answer.refusal)

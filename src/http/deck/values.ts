@@ -2,6 +2,7 @@
 
 import { AppError, type ErrorCode } from '../../errors.js'
 import { quoted } from '../../operations/read-input.js'
+import { FieldError } from './field-fault.js'
 
 export type Values = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -31,14 +32,14 @@ export function all(values: Values, name: string): readonly string[] {
  * A form is taken as a whole or not at all: of two reasons nobody knows which was meant.
  *
  * @param allowed names that may be given more than once
- * @throws AppError INPUT_INVALID
+ * @throws FieldError
  */
 export function refuseRepeated(values: Values, allowed: readonly string[] = []): void {
   const twice = Object.keys(values).find(
     (name) => !allowed.includes(name) && all(values, name).length > 1,
   )
   if (twice === undefined) return
-  throw new AppError('INPUT_INVALID', `${quoted(twice)} is given more than once. Give it once.`)
+  throw new FieldError(twice, `${quoted(twice)} is given more than once. Give it once.`)
 }
 
 export function without(values: Values, names: readonly string[]): Values {

@@ -2,31 +2,31 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createTokenCheck, hasTokens } from '../../api/access.js'
-import { problem } from '../../problem-of-error.js'
 import { sessionCookie, sessionSeconds } from '../../session.js'
 import { readText } from '../../../operations/read-input.js'
 import { cookieOptions } from '../cookie-options.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { formLimitBytes } from '../form-limit.js'
-import { createFormTokens, isFromElsewhere } from '../form-token.js'
+import { createFormTokens } from '../form-token.js'
 import { safeNext } from '../next-path.js'
 import { Fault, HiddenValues } from '../parts/form.js'
 import { sendPage } from '../send-page.js'
 import { inputFault, one, valuesOf, type Values } from '../values.js'
-import { sendErrorPage } from './error.js'
 import { sendResume } from './resume.js'
 
 /** What was sent without a session, in the login's own form. */
 const carriedPrefix = 'carried.'
 
 /** Far more than anybody mistypes; far too few to guess a token. */
-const loginsPerMinute = 10
+const wrongTokensPerMinute = 10
 /** By the address: who has the reader's session may guess the admin's token no more often than others. */
-const loginLimit = {
-  max: loginsPerMinute,
+const wrongTokens = {
+  max: wrongTokensPerMinute,
   timeWindow: '1 minute',
   keyGenerator: ({ ip }: FastifyRequest): string => ip,
 }
+
+const tooManyWrong = `${wrongTokensPerMinute} wrong tokens came from your address within a minute.`
 
 interface LoginView {
   readonly status?: number
@@ -83,6 +83,7 @@ export async function sendLogin(
 
 export function addLogin(app: DeckServer, { config, sessions, logouts }: DeckContext): void {
   const roleOf = createTokenCheck(config.deck)
+  const countWrong = app.createRateLimit(wrongTokens)
   app.get('/login', { config: { isPublic: true } }, (request, reply) => {
     if (!hasTokens(config.deck)) return reply.redirect('/deck', 303)
     return sendLogin(request, reply, { next: one(valuesOf(request.query), 'next') ?? '' })
@@ -93,20 +94,24 @@ export function addLogin(app: DeckServer, { config, sessions, logouts }: DeckCon
     {
       // With all that a form held whose session has ended.
       bodyLimit: formLimitBytes,
-      config: { isPublic: true, rateLimit: loginLimit },
+      config: { isPublic: true },
     },
-    (request, reply) => {
-      if (isFromElsewhere(request.headers)) {
-        return sendErrorPage(request, reply, problem(403, 'Another page has sent this form.'))
-      }
+    async (request, reply) => {
       const values = valuesOf(request.body)
       const next = safeNext(one(values, 'next'))
       const carried = carriedOf(values)
       const name = one(values, 'name')
       const again = (status: number, fault: string) =>
         sendLogin(request, reply, { status, next, carried, fault, ...(name && { name }) })
+      const before = await countWrong(request, { increment: false })
+      if (!before.isAllowed && before.remaining === 0) {
+        // Whatever the token is: else guessing would go on unhindered.
+        void reply.header('retry-after', before.ttlInSeconds)
+        return again(429, `${tooManyWrong} Try again in ${before.ttlInSeconds} seconds.`)
+      }
       const role = roleOf(one(values, 'token') ?? '')
       if (role === undefined) {
+        await countWrong(request)
         return again(401, 'This token is not one of DECK_READ_TOKEN and DECK_ADMIN_TOKEN.')
       }
       const fault = name === undefined ? undefined : faultOfName(name)
@@ -121,7 +126,7 @@ export function addLogin(app: DeckServer, { config, sessions, logouts }: DeckCon
     },
   )
 
-  app.post('/logout', async (request, reply) => {
+  app.post('/logout', { config: { isForReaders: true } }, async (request, reply) => {
     const session = request.cookies[sessionCookie]
     // First of all this browser forgets it, whether the database can keep that it is over or not.
     void reply.clearCookie(sessionCookie, cookieOptions(request))

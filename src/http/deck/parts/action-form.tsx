@@ -24,6 +24,10 @@ export interface ActionFormProps {
   readonly formId: string
   readonly visitor: Visitor
   readonly carried: Values
+  /** What the visitor has seen: the number to confirm, or a digest of what the fields began with. */
+  readonly seen: string | undefined
+  /** The address of the same form, with what there is now. */
+  readonly asItIs: string
   readonly reason: string
   readonly typed: string
   readonly fields: (() => JSX.Element) | undefined
@@ -35,7 +39,7 @@ export interface ActionFormProps {
 
 export function ActionForm(props: ActionFormProps): JSX.Element {
   const { title, effect, view, path, formId, visitor, carried, reason, typed, fields } = props
-  const { fault, fieldFault, back } = props
+  const { fault, fieldFault, back, seen, asItIs } = props
   return (
     <section class="action">
       <h1 safe>{title}</h1>
@@ -50,7 +54,7 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
       ) : (
         <form method="post" action={path}>
           <FormToken {...{ visitor, formId }} />
-          <HiddenValues values={{ ...carried, seen: view.typed }} />
+          <HiddenValues values={{ ...carried, seen }} />
           {fields !== undefined && fields()}
           <ReasonField value={reason} fault={fieldFault} />
           {view.typed !== undefined && (
@@ -62,6 +66,11 @@ export function ActionForm(props: ActionFormProps): JSX.Element {
               {title}
             </button>
             <a href={back}>Cancel</a>
+            {fault !== undefined && view.initial !== undefined && (
+              <a href={asItIs} target="_blank">
+                As it is now, in a new tab
+              </a>
+            )}
           </div>
         </form>
       )}
