@@ -95,7 +95,7 @@ export function addAction<Subject>(
   ): Promise<FastifyReply> {
     const subject = action.read(values, request)
     const view = await lookAt(subject, values, again !== undefined)
-    const { fault, fieldFault } = placed(again)
+    const { fault, fieldFault } = placed(again, view)
     return sendPage(
       request,
       reply,
@@ -117,8 +117,9 @@ export function addAction<Subject>(
   }
 
   /** Beside the field where there is that field, else above the buttons. */
-  function placed(again: Again | undefined) {
-    if (again?.field === undefined || ![...fieldNames, 'reason', 'typed'].includes(again.field))
+  function placed(again: Again | undefined, { typed }: ActionView) {
+    const shown = [...fieldNames, 'reason', ...(typed === undefined ? [] : ['typed'])]
+    if (again?.field === undefined || !shown.includes(again.field))
       return { fault: again?.fault, fieldFault: undefined }
     return { fault: undefined, fieldFault: { field: again.field, text: again.fault } }
   }
