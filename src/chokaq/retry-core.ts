@@ -51,7 +51,7 @@ export interface CoreLoop {
 
 export interface RetryCore<Trx = never> {
   readonly queue: JobQueue<Trx>
-  readonly operator: JobOperator
+  readonly operator: JobOperator<Trx>
   readonly events: CoreEvents
   readonly worker: Worker
   /** All that must keep trying while the core lives, outage or not; for liveness. */

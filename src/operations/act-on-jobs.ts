@@ -1,18 +1,20 @@
 /**
- * What operators do to durable jobs and their queues, each with its line in the audit. The move is one
- * statement of the retry core, which keeps who did it with the job; the line follows at once.
+ * What operators do to durable jobs and their queues. Each move commits together with its line in the
+ * audit, and a request that is sent again finds its line and moves nothing.
  */
 
-import { sql, type Kysely } from 'kysely'
-import type { JobOperator } from '../chokaq/index.js'
+import { sql, type Kysely, type Transaction } from 'kysely'
+import type { CallersTransaction, JobOperator } from '../chokaq/index.js'
 import { AppError } from '../errors.js'
+import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
-import { appendOverall, lineOfRequest, type AuditEntry } from './audit-trail.js'
+import { appendOverall, lineOfRequest, type AuditedAction, type AuditEntry } from './audit-trail.js'
+import { lockRequest } from './once.js'
 import { quoted, type Order } from './read-input.js'
-import { beforeQueueChange } from './undo/undo-queue-change.js'
+import { beforeQueueChange, settingsBefore } from './undo/undo-queue-change.js'
 
 /** The core's operator, or the like of it where no core runs. */
-export type JobMoves = JobOperator
+export type JobMoves = JobOperator<CallersTransaction>
 
 export interface JobsContext {
   readonly db: Kysely<Database>
@@ -23,19 +25,32 @@ export interface JobsContext {
 export type JobEnd =
   { readonly done: true; readonly note: string } | { readonly done: false; readonly why: string }
 
+const refusedByDatabase: JobEnd = {
+  done: false,
+  why: 'the database refused it; the log of the server says why',
+}
+
 /** @throws ChokaqError */
-export async function cancelJob(context: JobsContext, id: string, order: Order): Promise<JobEnd> {
-  const { outcome } = await context.moves.cancel(id, order)
-  switch (outcome) {
-    case 'cancelled':
-      return onRecord(context, 'job-cancel', id, order, 'cancelled')
-    case 'requested':
-      return onRecord(context, 'job-cancel', id, order, 'it runs, and ends at its next heartbeat')
-    case 'not-live':
-      return unlessDone(context, 'job-cancel', id, order, 'no live job has this id')
-    case 'refused':
-      return { done: false, why: 'the database refused it; the log of the server says why' }
-  }
+export function cancelJob(context: JobsContext, id: string, order: Order): Promise<JobEnd> {
+  return moveOnce(
+    context,
+    { action: 'job-cancel', id, order, known: 'cancelled, or asked to end' },
+    {
+      move: (trx) => context.moves.cancel(id, order, trx),
+      endOf({ outcome }) {
+        switch (outcome) {
+          case 'cancelled':
+            return { done: true, note: 'cancelled' }
+          case 'requested':
+            return { done: true, note: 'it runs, and ends at its next heartbeat' }
+          case 'not-live':
+            return { done: false, why: 'no live job has this id' }
+          case 'refused':
+            return refusedByDatabase
+        }
+      },
+    },
+  )
 }
 
 export interface JobEdits {
@@ -46,68 +61,85 @@ export interface JobEdits {
 }
 
 /** A dead letter begins anew, with all its attempts. @throws ChokaqError where an edit can't be */
-export async function resurrectJob(
+export function resurrectJob(
   context: JobsContext,
   id: string,
   order: Order,
   edits: JobEdits,
 ): Promise<JobEnd> {
-  const result = await context.moves.resurrect(id, { by: order.by, edits })
-  switch (result.outcome) {
-    case 'resurrected':
-      return onRecord(context, 'job-resurrect', id, order, 'resurrected')
-    case 'not-dead':
-      return unlessDone(context, 'job-resurrect', id, order, 'no dead letter has this id')
-    case 'key-taken':
-      return { done: false, why: `job ${result.by} has its idempotency key, and lives` }
-    case 'refused':
-      return { done: false, why: 'the database refused it; the log of the server says why' }
-  }
+  return moveOnce(
+    context,
+    { action: 'job-resurrect', id, order, known: 'resurrected' },
+    {
+      move: (trx) => context.moves.resurrect(id, { by: order.by, edits }, trx),
+      endOf(result) {
+        switch (result.outcome) {
+          case 'resurrected':
+            return { done: true, note: 'resurrected' }
+          case 'not-dead':
+            return { done: false, why: 'no dead letter has this id' }
+          case 'key-taken':
+            return { done: false, why: `job ${result.by} has its idempotency key, and lives` }
+          case 'refused':
+            return refusedByDatabase
+        }
+      },
+    },
+  )
 }
 
 /** @throws ChokaqError PRIORITY_OUT_OF_RANGE */
-export async function prioritizeJob(
+export function prioritizeJob(
   context: JobsContext,
   id: string,
   order: Order,
   priority: number,
 ): Promise<JobEnd> {
-  const { outcome } = await context.moves.setPriority(id, { by: order.by, priority })
-  if (outcome === 'changed')
-    return onRecord(context, 'job-priority', id, order, `priority ${priority}`)
-  return unlessDone(context, 'job-priority', id, order, 'no job that still waits has this id')
+  const note = `priority ${priority}`
+  return moveOnce(
+    context,
+    { action: 'job-priority', id, order, known: note },
+    {
+      move: (trx) => context.moves.setPriority(id, { by: order.by, priority }, trx),
+      endOf: ({ outcome }) =>
+        outcome === 'changed'
+          ? { done: true, note }
+          : { done: false, why: 'no job that still waits has this id' },
+    },
+  )
 }
 
-type JobAction = 'job-cancel' | 'job-resurrect' | 'job-priority'
+interface JobOrder {
+  readonly action: AuditedAction
+  readonly id: string
+  readonly order: Order
+  /** What is said of it where the same request has done it before. */
+  readonly known: string
+}
 
-/** Once for each request: one that was broken off and is sent again has its line. */
-async function onRecord(
-  { db }: JobsContext,
-  action: JobAction,
-  id: string,
-  order: Order,
-  note: string,
+type Outcome = Extract<Parameters<JobMoves['announce']>[0], { jobId: string }>['outcome']
+
+async function moveOnce<Result extends { readonly outcome: Outcome }>(
+  { db, moves }: JobsContext,
+  { action, id, order, known }: JobOrder,
+  steps: {
+    readonly move: (trx: Transaction<Database>) => Promise<Result>
+    readonly endOf: (result: Result) => JobEnd
+  },
 ): Promise<JobEnd> {
-  const entry = entryOf(action, id, order)
-  if ((await lineOfRequest(db, entry)) === undefined) await appendOverall(db, entry, 1)
-  return { done: true, note }
-}
-
-/** What the same request has done in a try that was broken off is done, and nobody else's doing. */
-async function unlessDone(
-  { db }: JobsContext,
-  action: JobAction,
-  id: string,
-  order: Order,
-  why: string,
-): Promise<JobEnd> {
-  const line = await lineOfRequest(db, entryOf(action, id, order))
-  if (line === undefined) return { done: false, why }
-  return { done: true, note: 'it was done before, by this same request' }
-}
-
-function entryOf(action: JobAction, id: string, order: Order): AuditEntry {
-  return { action, order, filter: `job=${id}` }
+  const entry: AuditEntry = { action, order, filter: `job=${id}` }
+  const { end, outcome } = await inRowTransaction(db, async (trx) => {
+    await lockRequest(trx, order)
+    if ((await lineOfRequest(trx, entry)) !== undefined)
+      return { end: { done: true, note: known } as const, outcome: undefined }
+    const result = await steps.move(trx)
+    const made = steps.endOf(result)
+    if (made.done) await appendOverall(trx, entry, 1)
+    return { end: made, outcome: result.outcome }
+  })
+  // It is done: that nobody is told at once takes nothing from it.
+  if (outcome !== undefined) await moves.announce({ jobId: id, outcome }).catch(() => undefined)
+  return end
 }
 
 export type QueueChanges = Parameters<JobOperator['changeQueue']>[1]
@@ -124,7 +156,8 @@ export function refuseUnknownQueue(
 }
 
 /**
- * Makes the queue where there is none. Gives its settings and the line by which they can be put back.
+ * Makes the queue where there is none. Gives its settings as this change left them, and the line by which
+ * they can be put back.
  *
  * @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID
  */
@@ -134,12 +167,37 @@ export async function changeQueue(
   changes: QueueChanges,
   order: Order,
 ): Promise<ChangedQueue['settings'] & { readonly auditId: string }> {
-  const changed = await moves.changeQueue(name, changes, { by: order.by })
   const what = Object.entries(changes)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${String(value)}`)
   const filter = [`queue=${name}`, ...what].join(' ')
-  const before = sql`${beforeQueueChange(name, changed)}::text`
-  const auditId = await appendOverall(db, { action: 'queue-change', order, filter }, 1, before)
-  return { ...changed.settings, auditId }
+  const entry: AuditEntry = { action: 'queue-change', order, filter }
+  const { isRepeat, ...end } = await inRowTransaction(db, async (trx) => {
+    await lockRequest(trx, order)
+    const line = await lineOfRequest(trx, entry)
+    if (line !== undefined) {
+      const before = await settingsBefore(trx, line)
+      return { isRepeat: true, settings: changedBy(before, changes), auditId: line }
+    }
+    const changed = await moves.changeQueue(name, changes, { by: order.by }, trx)
+    const before = sql`${beforeQueueChange(name, changed)}::text`
+    const auditId = await appendOverall(trx, entry, 1, before)
+    return { isRepeat: false, settings: changed.settings, auditId }
+  })
+  if (!isRepeat) await moves.announce({ queue: name }).catch(() => undefined)
+  return { ...end.settings, auditId: end.auditId }
+}
+
+function changedBy(
+  before: Awaited<ReturnType<typeof settingsBefore>>,
+  changes: QueueChanges,
+): ChangedQueue['settings'] {
+  const limit = (name: 'maxWorkers' | 'zombieTimeoutMs' | 'timeoutMs') =>
+    (changes[name] === undefined ? before[name] : changes[name]) ?? undefined
+  return {
+    paused: changes.paused ?? before.paused,
+    maxWorkers: limit('maxWorkers'),
+    zombieTimeoutMs: limit('zombieTimeoutMs'),
+    timeoutMs: limit('timeoutMs'),
+  }
 }

@@ -4,12 +4,14 @@
  *
  * The id is claimed in the database, so it holds among all instances and over a restart. A try that was
  * broken off is taken over by the next one: each row that it has changed is on record with the request's
- * id in the same transaction, and a job is enqueued by it as its idempotency key.
+ * id in the same transaction, and a job is enqueued in the one that keeps the outcome.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
+import type { CallersTransaction, JobQueue } from '../chokaq/index.js'
 import { AppError } from '../errors.js'
+import { inRowTransaction } from '../postgres/row-transaction.js'
 import type { Database } from '../postgres/schema.js'
 import { pause } from '../timers.js'
 
@@ -38,13 +40,25 @@ export async function outcomeOf(db: Kysely<Database>, scope: readonly string[]):
 
 export type Once<Outcome> =
   | { readonly isOther: false; readonly outcome: Outcome; readonly isRepeat: boolean }
-  /** The id was sent before with other content; nothing was done. */
-  | { readonly isOther: true }
+  /** The id was sent before with other content, which was carried out or not (yet); nothing was done. */
+  | { readonly isOther: true; readonly firstIsDone: boolean }
+
+/**
+ * Keeps the outcome when and only when the transaction commits, as what can't be told afterwards to have
+ * been done must.
+ *
+ * @throws where another try has kept one: the transaction is then to end with that
+ */
+export type Keep<Outcome> = (trx: Transaction<Database>, outcome: Outcome) => Promise<void>
+
+class KeptBefore extends Error {}
 
 /** A double click is told what came of it soon after the first click is. */
 const lookAgainMs = 100
-/** A change takes milliseconds, many of them some seconds; the next one to ask takes over after this. */
+/** The next one to ask takes over from a try that has not said for so long that it lives. */
 const leaseMs = 10_000
+/** One that fails does no harm yet. */
+const renewMs = leaseMs / 4
 
 /**
  * @param act gives what survives JSON. What it throws is not remembered, and the same request may come
@@ -56,25 +70,37 @@ const leaseMs = 10_000
 export async function carryOutOnce<Outcome>(
   db: Kysely<Database>,
   request: OperatorRequest,
-  act: (request: OperatorRequest) => Promise<Outcome>,
+  act: (request: OperatorRequest, keep: Keep<Outcome>) => Promise<Outcome>,
   { whileUnderWay = 'wait' }: { readonly whileUnderWay?: 'wait' | 'refuse' } = {},
 ): Promise<Once<Outcome>> {
   const runner = randomUUID()
   for (;;) {
     if (await claim(db, request, runner)) break
     const known = await find<Outcome>(db, request)
-    if (known?.asked !== undefined && known.asked !== request.asked) return { isOther: true }
+    if (known?.asked !== undefined && known.asked !== request.asked) {
+      return { isOther: true, firstIsDone: known.kept !== null }
+    }
     if (known?.kept != null) return { isOther: false, outcome: known.kept.outcome, isRepeat: true }
     if (known !== undefined && whileUnderWay === 'refuse') throw underWay()
     await pause(lookAgainMs)
   }
   let outcome: Outcome
+  const heartbeat = setInterval(
+    () => void renew(db, request, runner).catch(() => undefined),
+    renewMs,
+  )
   try {
-    outcome = await act(request)
+    outcome = await act(request, async (trx, ended) => {
+      if (!(await remember(trx, request, runner, ended))) throw new KeptBefore()
+    })
   } catch (error) {
+    const kept = error instanceof KeptBefore ? (await find<Outcome>(db, request))?.kept : null
+    if (kept != null) return { isOther: false, outcome: kept.outcome, isRepeat: true }
     // Where this fails too, the lease lets go of it.
     await letGo(db, request, runner).catch(() => undefined)
     throw error
+  } finally {
+    clearInterval(heartbeat)
   }
   // It is done, and is told so; should it come again, the records of its changes stand in for this.
   await remember(db, request, runner, outcome).catch(() => undefined)
@@ -101,6 +127,14 @@ async function claim(
   return rows.length > 0
 }
 
+/** So that one which takes long is not run twice. */
+async function renew(db: Kysely<Database>, { id }: OperatorRequest, runner: string): Promise<void> {
+  await sql`
+    update messenger.operator_requests set begun_at = clock_timestamp()
+    where id = ${id} and runner = ${runner}::uuid and outcome is null
+  `.execute(db)
+}
+
 interface Known<Outcome> {
   readonly asked: string
   readonly kept: { readonly outcome: Outcome } | null
@@ -116,6 +150,17 @@ async function find<Outcome>(
   return rows[0]
 }
 
+/** Lets a try that had hung and the one that took over from it look and move one behind the other. */
+export async function lockRequest(
+  trx: Transaction<Database>,
+  { requestId }: { readonly requestId?: string },
+): Promise<void> {
+  if (requestId === undefined) return
+  await sql`
+    select from messenger.operator_requests where id = ${requestId} for no key update
+  `.execute(trx)
+}
+
 async function letGo(db: Kysely<Database>, { id }: OperatorRequest, runner: string): Promise<void> {
   await sql`
     delete from messenger.operator_requests
@@ -123,19 +168,44 @@ async function letGo(db: Kysely<Database>, { id }: OperatorRequest, runner: stri
   `.execute(db)
 }
 
-/** Of two that ran, because one had hung, the first to end is the one that is told of. */
+/** Of two that ran, because one had hung, the first to end is the one that is told of: false for the other. */
 async function remember(
   db: Kysely<Database>,
   { id, asked }: OperatorRequest,
   runner: string,
   outcome: unknown,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { rows } = await sql`
     insert into messenger.operator_requests as r (id, asked, runner, outcome)
     values (${id}, ${asked}, ${runner}::uuid, ${JSON.stringify({ outcome })}::json)
     on conflict (id) do update set outcome = excluded.outcome
     where r.outcome is null
+    returning id
   `.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * A job is made when and only when what is told of it is kept: its idempotency key alone would let it be
+ * made again once it has ended.
+ *
+ * @param outcomeOf what is told of the job of this id
+ */
+export async function enqueueOnce<Outcome>(
+  { db, queue }: { readonly db: Kysely<Database>; readonly queue: JobQueue<CallersTransaction> },
+  job: Parameters<JobQueue<CallersTransaction>['enqueue']>,
+  keep: Keep<Outcome>,
+  outcomeOf: (jobId: string) => Outcome,
+): Promise<Outcome> {
+  const [kind, payload, options] = job
+  const outcome = await inRowTransaction(db, async (trx) => {
+    const { id } = await queue.enqueue(kind, payload, options, trx)
+    const told = outcomeOf(id)
+    await keep(trx, told)
+    return told
+  })
+  queue.wake()
+  return outcome
 }
 
 /** A form that is sent again after so long is of a page that nobody has open any more. */

@@ -72,6 +72,27 @@ describe('the same key and body', () => {
   })
 })
 
+it('a filter whose outcome can not be kept has made no job, and makes one when sent again', async () => {
+  const body = { filter: { poison: true }, reason }
+  const key = withKey(randomUUID())
+  await database().query(
+    `create function messenger.keep_no_outcome() returns trigger language plpgsql as
+       $$ begin raise exception 'no outcome is kept'; end $$`,
+  )
+  await database().query(
+    `create trigger keep_no_outcome before update on messenger.operator_requests
+     for each row when (new.outcome is not null) execute function messenger.keep_no_outcome()`,
+  )
+  try {
+    expect((await api.post('/provisions/reemit', body, key)).status).toBeGreaterThanOrEqual(500)
+  } finally {
+    await database().query('drop function messenger.keep_no_outcome cascade')
+  }
+  expect(await count('chokaq.jobs_hot')).toBe(0)
+  expect((await api.post('/provisions/reemit', body, key)).status).toBe(202)
+  expect(await count('chokaq.jobs_hot')).toBe(1)
+})
+
 it('the same key with another body is refused, and nothing done', async () => {
   const { dealId } = await seedDeal(database().admin, { attempts: 10 })
   const key = withKey(randomUUID())

@@ -22,11 +22,24 @@ import type {
   ResurrectResult,
 } from '../storage/operator-port.js'
 
-export interface JobOperator {
+/** What was done in a caller's transaction that has committed by now. */
+export type OperatorMove =
+  { readonly jobId: string; readonly outcome: OperatorOutcome } | { readonly queue: string }
+
+type OperatorOutcome = (CancelResult | ResurrectResult | PriorityResult)['outcome']
+
+/**
+ * With `trx` a move is made when and only when that transaction commits; `announce` it then, or pages
+ * and the worker learn of it at their next look.
+ *
+ * @typeParam Trx the caller's transaction, where the storage has such a thing.
+ */
+export interface JobOperator<Trx = never> {
   /** @throws ChokaqError ACTOR_INVALID */
   cancel(
     id: string,
     request: { readonly by: string; readonly reason: string },
+    trx?: Trx,
   ): Promise<CancelResult>
   /**
    * @throws ChokaqError with nothing changed, where an edit breaks a limit or is no JSON;
@@ -35,11 +48,13 @@ export interface JobOperator {
   resurrect(
     id: string,
     request: { readonly by: string; readonly edits?: JobEdits | undefined },
+    trx?: Trx,
   ): Promise<ResurrectResult>
   /** @throws ChokaqError PRIORITY_OUT_OF_RANGE, ACTOR_INVALID */
   setPriority(
     id: string,
     request: { readonly by: string; readonly priority: number },
+    trx?: Trx,
   ): Promise<PriorityResult>
   /** @throws ChokaqError FILTER_INVALID */
   previewBulk(request: BulkRequest): Promise<BulkPreview>
@@ -50,11 +65,13 @@ export interface JobOperator {
     name: string,
     changes: QueueChanges,
     request: { readonly by: string; readonly ifVersion?: string | undefined },
+    trx?: Trx,
   ): Promise<ChangedQueue>
+  announce(move: OperatorMove): Promise<void>
 }
 
-export interface JobOperatorDependencies {
-  readonly storage: Pick<JobStorage, keyof JobOperator | 'findJob'>
+export interface JobOperatorDependencies<Trx = never> {
+  readonly storage: Pick<JobStorage<Trx>, Exclude<keyof JobOperator, 'announce'> | 'findJob'>
   /** Payloads of types that are not in it are left to the workers, which may be newer. */
   readonly registry: Pick<JobRegistry, 'find'>
   /** Milliseconds: the longest heartbeat of the workers. */
@@ -70,11 +87,26 @@ export interface JobOperatorHost {
   readonly cancelRequested: (jobId: string) => void
 }
 
-export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
+const isMove: ReadonlySet<OperatorOutcome> = new Set([
+  ...(['cancelled', 'requested', 'resurrected', 'changed'] as const),
+])
+
+export function createJobOperator<Trx = never>(
+  deps: JobOperatorDependencies<Trx>,
+): JobOperator<Trx> {
   const { storage, registry, heartbeatMaxMs, host } = deps
 
-  const announce = async (id: string): Promise<void> => {
+  const announce = async (move: OperatorMove): Promise<void> => {
     if (host === undefined) return
+    if ('queue' in move) {
+      host.events.emit({ kind: 'queue', queue: move.queue })
+      host.wake()
+      return
+    }
+    const { jobId: id, outcome } = move
+    if (!isMove.has(outcome)) return
+    if (outcome === 'requested') host.cancelRequested(id)
+    if (outcome === 'resurrected') host.wake()
     const job = await storage.findJob(id)
     if (job === undefined) return
     host.events.emit({ kind: 'job', id, queue: job.queue, state: job.state })
@@ -94,25 +126,22 @@ export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
   }
 
   return {
-    async cancel(id, request) {
-      const result = only(await storage.cancel([id], request))
-      if (result.outcome === 'requested') host?.cancelRequested(id)
-      if (result.outcome === 'cancelled' || result.outcome === 'requested') await announce(id)
+    announce,
+    async cancel(id, request, trx) {
+      const result = only(await storage.cancel([id], request, trx))
+      if (trx === undefined) await announce({ jobId: id, outcome: result.outcome })
       return result
     },
-    async resurrect(id, request) {
+    async resurrect(id, request, trx) {
       const payload = request.edits?.payload
       if (payload !== undefined) await checkEdit(id, payload)
-      const result = only(await storage.resurrect([id], request))
-      if (result.outcome === 'resurrected') {
-        await announce(id)
-        host?.wake()
-      }
+      const result = only(await storage.resurrect([id], request, trx))
+      if (trx === undefined) await announce({ jobId: id, outcome: result.outcome })
       return result
     },
-    async setPriority(id, request) {
-      const result = only(await storage.setPriority([id], request))
-      if (result.outcome === 'changed') await announce(id)
+    async setPriority(id, request, trx) {
+      const result = only(await storage.setPriority([id], request, trx))
+      if (trx === undefined) await announce({ jobId: id, outcome: result.outcome })
       return result
     },
     previewBulk: (request) => storage.previewBulk(request),
@@ -124,12 +153,11 @@ export function createJobOperator(deps: JobOperatorDependencies): JobOperator {
       }
       return result
     },
-    async changeQueue(name, changes, request) {
+    async changeQueue(name, changes, request, trx) {
       checkQueueChanges(changes)
       checkZombieTimeout(changes, heartbeatMaxMs)
-      const changed = await storage.changeQueue(name, changes, request)
-      host?.events.emit({ kind: 'queue', queue: name })
-      host?.wake()
+      const changed = await storage.changeQueue(name, changes, request, trx)
+      if (trx === undefined) await announce({ queue: name })
       return changed
     },
   }

@@ -90,7 +90,12 @@ export interface BulkResult {
 /** One bulk action touches no more than this: what is larger is done in several, each looked at. */
 export const bulkCap = 1_000
 
-export interface OperatorPort {
+/**
+ * With `trx` a move is made when and only when that transaction commits; after a refusal it can't.
+ *
+ * @typeParam Trx the caller's transaction, where the storage has such a thing.
+ */
+export interface OperatorPort<Trx = never> {
   /**
    * Pending or Fetched → Cancelled at once (a later start of the worker that had fetched it is stale);
    * for Processing a request that stays until the run ends.
@@ -98,6 +103,7 @@ export interface OperatorPort {
   cancel(
     ids: readonly string[],
     by: { readonly by: string; readonly reason: string },
+    trx?: Trx,
   ): Promise<readonly CancelResult[]>
 
   /**
@@ -109,12 +115,14 @@ export interface OperatorPort {
   resurrect(
     ids: readonly string[],
     request: { readonly by: string; readonly edits?: JobEdits | undefined },
+    trx?: Trx,
   ): Promise<readonly ResurrectResult[]>
 
   /** Of Pending jobs only. @throws ChokaqError PRIORITY_OUT_OF_RANGE */
   setPriority(
     ids: readonly string[],
     request: { readonly by: string; readonly priority: number },
+    trx?: Trx,
   ): Promise<readonly PriorityResult[]>
 
   previewBulk(request: BulkRequest): Promise<BulkPreview>
@@ -133,6 +141,7 @@ export interface OperatorPort {
     name: string,
     changes: QueueChanges,
     request: { readonly by: string; readonly ifVersion?: string | undefined },
+    trx?: Trx,
   ): Promise<ChangedQueue>
 
   /** First values: queues that have a row already are left alone. */

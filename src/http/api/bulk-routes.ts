@@ -4,6 +4,7 @@
  */
 
 import type { FastifyRequest } from 'fastify'
+import { enqueueOnce, type Keep } from '../../operations/once.js'
 import type { OperatorContext, Targets } from '../../operations/provision-command.js'
 import { reconcileProvisions, type Finding } from '../../operations/reconcile-provisions.js'
 import { countReemit, reemitProvisions } from '../../operations/reemit-provisions.js'
@@ -64,12 +65,12 @@ function addActionRoute(
       }),
     },
     (request, reply) =>
-      changeOnce(context.db, request, reply, async (requestId) => {
+      changeOnce(context.db, request, reply, async (requestId, keep) => {
         const { body } = request
         const signal = abandoned(request)
         const targets = targetsOf(body)
         if ('filter' in targets && !body.dryRun) {
-          return enqueue(context, { request, requestId, body, targets, name, count })
+          return enqueue(context, { request, requestId, keep, body, targets, name, count })
         }
         const order = body.dryRun ? 'dry run' : orderOf(request, body, requestId)
         const result = await run(context.operator, { targets, order, signal })
@@ -96,7 +97,7 @@ function addReconcileRoute(app: ApiServer, context: ApiContext): void {
       }),
     },
     (request, reply) =>
-      changeOnce(context.db, request, reply, async (requestId) => {
+      changeOnce(context.db, request, reply, async (requestId, keep) => {
         const { body } = request
         const signal = abandoned(request)
         const targets = targetsOf(body)
@@ -105,7 +106,7 @@ function addReconcileRoute(app: ApiServer, context: ApiContext): void {
           // Whom a report is for, and why, nobody need say.
           const reason = body.reason ?? (mend ? undefined : 'a look')
           return enqueue(context, {
-            ...{ request, requestId, body: { ...body, reason }, targets },
+            ...{ request, requestId, keep, body: { ...body, reason }, targets },
             ...{ name: 'reconcile', count: countReemit, extra: { mend } },
           })
         }
@@ -124,6 +125,7 @@ function addReconcileRoute(app: ApiServer, context: ApiContext): void {
 interface FilterOrder {
   readonly request: FastifyRequest
   readonly requestId: string | undefined
+  readonly keep: Keep<ChangeEnd>
   readonly body: Pick<BulkBody, 'by' | 'reason' | 'filter'>
   readonly targets: Targets
   readonly name: 'requeue' | 'reemit' | 'reconcile'
@@ -132,14 +134,16 @@ interface FilterOrder {
 }
 
 async function enqueue(
-  { operator, jobs }: ApiContext,
-  { request, requestId, body, targets, name, count, extra }: FilterOrder,
+  { db, operator, jobs }: ApiContext,
+  { request, requestId, keep, body, targets, name, count, extra }: FilterOrder,
 ): Promise<ChangeEnd> {
   const order = orderOf(request, body)
   const matched = await count(operator, targets)
   refuseTooMany(matched)
   const payload = { filter: body.filter, ...order, ...extra }
   const options = { createdBy: order.by, ...(requestId && { idempotencyKey: requestId }) }
-  const { id } = await jobs.queue.enqueue(`provision.${name}.v1`, payload, options)
-  return { status: 202, body: { jobId: id, matched } }
+  const job = [`provision.${name}.v1`, payload, options] as const
+  return enqueueOnce({ db, queue: jobs.queue }, [...job], keep, (jobId) => ({
+    ...{ status: 202, body: { jobId, matched } },
+  }))
 }

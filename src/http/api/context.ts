@@ -9,7 +9,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Kysely } from 'kysely'
-import type { CoreEvents, JobQueue, JobRegistry } from '../../chokaq/index.js'
+import type { CallersTransaction, CoreEvents, JobQueue, JobRegistry } from '../../chokaq/index.js'
 import type { Config } from '../../config/config.js'
 import type { JobMoves } from '../../operations/act-on-jobs.js'
 import type { ReconcileContext } from '../../operations/mend-deal.js'
@@ -26,7 +26,7 @@ export interface ApiContext {
   /** On the same pool. */
   readonly operator: ReconcileContext
   readonly jobs: {
-    readonly queue: JobQueue
+    readonly queue: JobQueue<CallersTransaction>
     readonly moves: JobMoves
     readonly events: CoreEvents
     readonly registry: Pick<JobRegistry, 'definitions'>

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import { AppError } from '../../errors.js'
-import { carryOutOnce, requestOf } from '../../operations/once.js'
+import { carryOutOnce, requestOf, type Keep } from '../../operations/once.js'
 import type { Database } from '../../postgres/schema.js'
 import { problem } from '../problem-of-error.js'
 import { sendProblem, type Problem } from '../problem.js'
@@ -41,21 +41,26 @@ export type ChangeEnd =
 
 type Done = Extract<ChangeEnd, { body: object }>
 
-/** @param change is given the request's id, where there is a key: orders and jobs carry it */
+/**
+ * @param change is given the request's id, where there is a key: orders and jobs carry it; and how to keep
+ *   its end in the transaction that makes it
+ */
 export async function changeOnce(
   db: Kysely<Database>,
   request: FastifyRequest,
   reply: FastifyReply,
-  change: (requestId: string | undefined) => Promise<ChangeEnd>,
+  change: (requestId: string | undefined, keep: Keep<ChangeEnd>) => Promise<ChangeEnd>,
 ): Promise<FastifyReply> {
   const key = request.headers[name]
   try {
-    if (typeof key !== 'string') return await answer(reply, accepted(await change(undefined)))
+    if (typeof key !== 'string')
+      return await answer(reply, accepted(await change(undefined, keepNothing)))
     const { actor } = request.getDecorator<Caller>('caller')
-    const once = await carryOutOnce(
+    const once = await carryOutOnce<Done>(
       db,
       requestOf(['api', actor, request.method, request.url, key], request.body),
-      async ({ id }) => whole(accepted(await change(id))),
+      async ({ id }, keep) =>
+        whole(accepted(await change(id, (trx, end) => keep(trx, whole(accepted(end)))))),
       { whileUnderWay: 'refuse' },
     )
     return await (once.isOther ? sendProblem(reply, otherBody) : answer(reply, once.outcome))
@@ -64,6 +69,9 @@ export async function changeOnce(
     throw error
   }
 }
+
+/** Without a key nobody can ask again. */
+const keepNothing = (): Promise<void> => Promise.resolve()
 
 const otherBody: Problem = {
   ...problem(422, 'This Idempotency-Key came before with another body. Nothing was done.'),

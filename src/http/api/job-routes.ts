@@ -36,9 +36,13 @@ export function addJobRoutes(app: ApiServer, context: ApiContext): void {
       }),
     },
     (request, reply) =>
-      changeOnce(context.db, request, reply, async () => {
+      changeOnce(context.db, request, reply, async (requestId) => {
         const { id } = request.params
-        return endOf(context, id, await cancelJob(jobs, id, orderOf(request, request.body)))
+        return endOf(
+          context,
+          id,
+          await cancelJob(jobs, id, orderOf(request, request.body, requestId)),
+        )
       }),
   )
 
@@ -52,11 +56,11 @@ export function addJobRoutes(app: ApiServer, context: ApiContext): void {
       }),
     },
     (request, reply) =>
-      changeOnce(context.db, request, reply, async () => {
+      changeOnce(context.db, request, reply, async (requestId) => {
         const { id } = request.params
         const { payload, tags, priority } = request.body
         const edits = { payload: payload && JSON.stringify(payload), tags, priority }
-        const order = orderOf(request, request.body)
+        const order = orderOf(request, request.body, requestId)
         return endOf(context, id, await resurrectJob(jobs, id, order, edits))
       }),
   )
@@ -70,9 +74,9 @@ export function addJobRoutes(app: ApiServer, context: ApiContext): void {
       }),
     },
     (request, reply) =>
-      changeOnce(context.db, request, reply, async () => {
+      changeOnce(context.db, request, reply, async (requestId) => {
         const { id } = request.params
-        const order = orderOf(request, request.body)
+        const order = orderOf(request, request.body, requestId)
         return endOf(context, id, await prioritizeJob(jobs, id, order, request.body.priority))
       }),
   )

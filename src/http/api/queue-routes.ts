@@ -44,7 +44,7 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
       }),
     },
     (request, reply) =>
-      changeOnce(db, request, reply, async () => {
+      changeOnce(db, request, reply, async (requestId) => {
         const { name } = request.params
         const { by, reason, ...changes } = request.body
         if (Object.values(changes).every((value) => value === undefined)) {
@@ -53,7 +53,7 @@ export function addQueueRoutes(app: ApiServer, context: ApiContext): void {
             'Say what to change: paused, maxWorkers, zombieTimeoutMs or timeoutMs.',
           )
         }
-        const order = orderOf(request, { by, reason })
+        const order = orderOf(request, { by, reason }, requestId)
         refuseUnknownQueue(name, await readQueues(context))
         const moves = { db, moves: jobs.moves }
         const { auditId, ...settings } = await changeQueue(moves, name, changes, order)

@@ -1,11 +1,12 @@
 /** Takes back what a line of the audit tells of: one change at once, many by a durable job. */
 
 import { undoJob } from '../../operations/jobs/undo-job.js'
+import { enqueueOnce } from '../../operations/once.js'
 import { countUndo, undoChange } from '../../operations/undo/undo-change.js'
 import { problem } from '../problem-of-error.js'
 import { atOnceAtMost } from './bulk-targets.js'
 import type { ApiContext, ApiServer } from './context.js'
-import { changeOnce } from './idempotency.js'
+import { changeOnce, type ChangeEnd } from './idempotency.js'
 import { orderOf } from './order-of.js'
 import { routeSchema } from './route-schema.js'
 import { accepted, undoResult } from './schemas/action-answers.js'
@@ -38,15 +39,17 @@ export function addUndoRoute(app: ApiServer, { db, operator, config, jobs }: Api
       }),
     },
     (request, reply) =>
-      changeOnce(db, request, reply, async (requestId) => {
+      changeOnce(db, request, reply, async (requestId, keep) => {
         const auditId = request.params.id
         const order = orderOf(request, request.body)
         const matched = await countUndo(db, auditId)
         if (matched > atOnceAtMost) {
           const payload = { auditId, ...order }
           const options = { createdBy: order.by, ...(requestId && { idempotencyKey: requestId }) }
-          const { id } = await jobs.queue.enqueue(undoJob, payload, options)
-          return { status: 202, body: { jobId: id, matched } }
+          const made = { db, queue: jobs.queue }
+          return enqueueOnce<ChangeEnd>(made, [undoJob, payload, options], keep, (jobId) => ({
+            ...{ status: 202, body: { jobId, matched } },
+          }))
         }
         const signal = abandoned(request)
         const ofRequest = requestId === undefined ? order : { ...order, requestId }

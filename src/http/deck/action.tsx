@@ -9,7 +9,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.js'
-import { carryOutOnce, outcomeOf, requestOf } from '../../operations/once.js'
+import { carryOutOnce, outcomeOf, requestOf, type Keep } from '../../operations/once.js'
 import { readOrder, type Order } from '../../operations/read-input.js'
 import { refuseWrite } from '../api/access.js'
 import { problemOfError } from '../problem-of-error.js'
@@ -24,6 +24,7 @@ import { ActionForm, type ActionView } from './parts/action-form.js'
 import { SentBefore } from './parts/sent-before.js'
 import type { Section } from './sections.js'
 import { sendPage, visitorOf } from './send-page.js'
+import { begun, doneBefore, notBegun, otherIsOpen, otherWasDone } from './sent-again.js'
 import {
   inputFault,
   one,
@@ -53,19 +54,24 @@ export interface Action<Subject> {
   readonly repeated?: readonly string[]
   /**
    * Not run twice for one form, but beside a try of it that has hung: rows are guarded by the order's
-   * `requestId`, a job by having it as its idempotency key.
+   * `requestId`, a job by keeping the notice in the transaction that makes it.
    *
-   * @param view what was confirmed
    * @throws AppError with what is wrong, told in the form; `refuseStopped` where it was ended early
    */
   readonly carryOut: (
     subject: Subject,
     order: Order,
     request: FastifyRequest,
-    view: ActionView,
+    confirmed: Confirmed,
   ) => Promise<Notice>
   /** The page to go back to. */
   readonly back: (subject: Subject) => string
+}
+
+export interface Confirmed {
+  readonly view: ActionView
+  /** Keeps the notice when and only when the transaction commits. */
+  readonly keep: Keep<Notice>
 }
 
 /** What every action's form asks, or carries. */
@@ -170,15 +176,20 @@ export function addAction<Subject>(
       const given = { by: caller.actor, reason: one(values, 'reason') }
       const order = inField('reason', () => readOrder(given))
       const asked = without(values, [formTokenField])
-      const once = await carryOutOnce(db, requestOf(id, asked), async ({ id: requestId }) => {
-        const view = await action.view(subject, values)
-        checkConfirmed(view, values)
-        checkUnchanged(view, values)
-        hasBegun = true
-        return carryOut(subject, { ...order, requestId }, request, view)
-      })
+      const once = await carryOutOnce(
+        db,
+        requestOf(id, asked),
+        async ({ id: requestId }, keep: Keep<Notice>) => {
+          const view = await action.view(subject, values)
+          checkConfirmed(view, values)
+          checkUnchanged(view, values)
+          hasBegun = true
+          return carryOut(subject, { ...order, requestId }, request, { view, keep })
+        },
+      )
       if (once.isOther) {
-        const again = { status: 409, fault: sentWithOtherContent }
+        const fault = once.firstIsDone ? otherWasDone : otherIsOpen
+        const again = { status: 409, fault }
         return await ask(request, reply, { formId: newFormId(), values, again })
       }
       leaveNotice(reply, once.isRepeat ? doneBefore(once.outcome) : once.outcome)
@@ -201,16 +212,6 @@ export function addAction<Subject>(
       return { status: known.status, fault: why, field }
     return { status: known?.status ?? 500, fault: `${why} ${hasBegun ? begun : notBegun}` }
   }
-}
-
-const notBegun = 'Nothing was done. What you typed is kept: send it again.'
-const begun =
-  'What was done before that stays done. What you typed is kept: send it again, and nothing is done twice.'
-const sentWithOtherContent =
-  'This form was sent before, with other content, and that was done. Of this nothing was done: send it again if you mean it too.'
-
-function doneBefore({ text, ...notice }: Notice): Notice {
-  return { ...notice, text: `It was sent before, and was not done again. What came of it: ${text}` }
 }
 
 /** Where a form was sent, and which one it was. */

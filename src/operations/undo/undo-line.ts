@@ -15,7 +15,8 @@ import { undoSkip } from './undo-skip.js'
 import { lineMark, UndoRefused, type UndoableLine } from './undoable-line.js'
 
 export interface UndoContext extends OperatorContext, Pick<OutboxContext, 'relay'> {
-  readonly moves: Pick<JobMoves, 'changeQueue'>
+  /** Without `announce` workers and pages hear of it at their next look. */
+  readonly moves: Pick<JobMoves, 'changeQueue'> & Partial<Pick<JobMoves, 'announce'>>
 }
 
 /**
@@ -30,8 +31,13 @@ export async function undoLine(
 ): Promise<string> {
   const { db } = context
   if (line.action === 'queue-change') {
-    await undoQueueChange(context.moves, line, order.by)
-    return onRecord(await appendUndo(db, undoEntry(line, order), line))
+    const { moves } = context
+    const { id, queue } = await inRowTransaction(db, async (trx) => ({
+      queue: await undoQueueChange(moves, line, order.by, trx),
+      id: onRecord(await appendUndo(trx, undoEntry(line, order), line)),
+    }))
+    await moves.announce?.({ queue }).catch(() => undefined)
+    return id
   }
   const act = actionOf(context, line)
   const { id, wroteEvent } = await inRowTransaction(db, async (trx) => {

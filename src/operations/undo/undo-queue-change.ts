@@ -1,13 +1,15 @@
 /**
  * Takes a change of a queue back, its pause or its limits, as long as nobody has changed it since. As
- * the change itself, it is one statement of the retry core, and the line follows at once.
+ * the change itself, it commits together with its line.
  */
 
+import { sql, type Transaction } from 'kysely'
 import { z } from 'zod'
-import { ChokaqError, type JobOperator } from '../../chokaq/index.js'
+import { ChokaqError, type CallersTransaction, type JobOperator } from '../../chokaq/index.js'
+import type { Database } from '../../postgres/schema.js'
 import { UndoRefused, type UndoableLine } from './undoable-line.js'
 
-type ChangeQueue = JobOperator['changeQueue']
+type ChangeQueue = JobOperator<CallersTransaction>['changeQueue']
 
 const limit = z.number().nullable()
 const kept = z.object({
@@ -31,15 +33,28 @@ export function beforeQueueChange(
   return JSON.stringify(settings)
 }
 
-/** @throws UndoRefused */
+/** What the line of a change keeps. */
+export async function settingsBefore(
+  trx: Transaction<Database>,
+  auditId: string,
+): Promise<z.output<typeof kept>> {
+  const { rows } = await sql<{ before: unknown }>`
+    select a.before from messenger.chat_provision_audit a where a.id = ${auditId}::bigint
+  `.execute(trx)
+  return kept.parse(rows[0]?.before)
+}
+
+/** Gives the queue's name. @throws UndoRefused */
 export async function undoQueueChange(
   moves: { readonly changeQueue: ChangeQueue },
   { before }: UndoableLine,
   by: string,
-): Promise<void> {
+  trx: CallersTransaction,
+): Promise<string> {
   const { queue, version, ...settings } = kept.parse(before)
   try {
-    await moves.changeQueue(queue, settings, { by, ifVersion: version })
+    await moves.changeQueue(queue, settings, { by, ifVersion: version }, trx)
+    return queue
   } catch (error) {
     if (error instanceof ChokaqError && error.code === 'QUEUE_CHANGED')
       throw new UndoRefused('CHANGED_SINCE', 'the queue was changed since')

@@ -8,6 +8,7 @@ import { reemitProvisions } from '../../../src/operations/reemit-provisions.js'
 import { dealState } from '../../support/deals.js'
 import { testTopic } from '../../support/job.js'
 import { useTestDatabase } from '../../support/test-database.js'
+import { waitFor } from '../../support/wait-for.js'
 import { appendEvent } from '../outbox/relay-fixtures.js'
 import { anna, auditLines, seedPoisonDeals, stopAfter, useOperators } from './operator-fixtures.js'
 
@@ -54,6 +55,27 @@ describe('a request', () => {
     ])
   })
 
+  it('that takes long says that it lives, so that nobody takes it over', async () => {
+    let end = (): void => undefined
+    const ended = new Promise<string>((resolve) => (end = () => resolve('done')))
+    const answer = carryOutOnce(newOperator().db, request, () => ended)
+    const isYoung = async (): Promise<boolean> => {
+      const rows = await database().query(
+        `select from messenger.operator_requests
+         where begun_at > clock_timestamp() - interval '1 minute'`,
+      )
+      return rows.length === 1
+    }
+    await waitFor('the claim', isYoung)
+    // As if it had been at it for an hour.
+    await database().query(
+      `update messenger.operator_requests set begun_at = clock_timestamp() - interval '1 hour'`,
+    )
+    await waitFor('its sign of life', isYoung)
+    end()
+    expect(await answer).toEqual({ isOther: false, outcome: 'done', isRepeat: false })
+  })
+
   it('that failed may be sent again', async () => {
     const { db } = newOperator()
     const fail = () => Promise.reject(new Error('no'))
@@ -68,7 +90,14 @@ describe('a request', () => {
     const other = { ...request, asked: requestOf([], { deal: 'e' }).asked }
     let calls = 0
     const answer = await carryOutOnce(db, other, () => Promise.resolve((calls += 1)))
-    expect([answer, calls]).toEqual([{ isOther: true }, 0])
+    expect([answer, calls]).toEqual([{ isOther: true, firstIsDone: true }, 0])
+  })
+
+  it('whose first has not been carried out (yet) is not said to be done', async () => {
+    await leaveBrokenOff('1 minute')
+    const other = { ...request, asked: requestOf([], { deal: 'e' }).asked }
+    const answer = await carryOutOnce(newOperator().db, other, () => Promise.resolve('done'))
+    expect(answer).toEqual({ isOther: true, firstIsDone: false })
   })
 
   it('whose instance died is taken over by the next one to send it', async () => {

@@ -1,7 +1,7 @@
 /** An operator who takes changes back, and what a row is like to the last column. */
 
 import type { Kysely } from 'kysely'
-import { createPostgresStorage } from '../../../src/chokaq/index.js'
+import { createJobOperator, createPostgresStorage } from '../../../src/chokaq/index.js'
 import type { JobMoves } from '../../../src/operations/act-on-jobs.js'
 import type { OperatorContext } from '../../../src/operations/provision-command.js'
 import { undoChange, type UndoResult } from '../../../src/operations/undo/undo-change.js'
@@ -10,8 +10,11 @@ import type { Database } from '../../../src/postgres/schema.js'
 import type { TestDatabase } from '../../support/test-database.js'
 import { boris } from './operator-fixtures.js'
 
-export function movesOn(db: Kysely<Database>): Pick<JobMoves, 'changeQueue'> {
-  return createPostgresStorage({ db })
+export function movesOn(db: Kysely<Database>): JobMoves {
+  const registry = { find: () => undefined }
+  return createJobOperator({
+    ...{ storage: createPostgresStorage({ db }), registry, heartbeatMaxMs: 10_000 },
+  })
 }
 
 export function undoContext(

@@ -106,7 +106,7 @@ describe('a change of a queue', () => {
     order = anna,
   ): Promise<string> {
     const { db } = newOperator()
-    const moves = movesOn(db) as JobMoves
+    const moves = movesOn(db)
     return (await changeQueue({ db, moves }, 'operations', changes, order)).auditId
   }
   const settings = async () => {

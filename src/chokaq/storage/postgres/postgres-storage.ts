@@ -10,6 +10,7 @@ import { applyBulk, previewBulk, type BulkSteps } from '../bulk-action.js'
 import { checkCancel, checkPriorityChange, checkResurrect } from '../check-operator.js'
 import { checkBulk } from '../check-query.js'
 import type { JobStorage } from '../job-storage.js'
+import type { OperatorPort } from '../operator-port.js'
 import { cancel, setPriority } from './cancel.js'
 import type { CallersTransaction, Connections } from './connections.js'
 import { enqueue } from './enqueue.js'
@@ -31,15 +32,18 @@ export function createPostgresStorage(options: {
   const { db } = options
   const newId = options.newId ?? createJobIds()
 
-  const steps: BulkSteps = {
-    cancel: async (ids, request) => {
+  const moves: Pick<OperatorPort<CallersTransaction>, 'cancel' | 'resurrect'> = {
+    cancel: async (ids, request, trx) => {
       const checked = checkCancel(request)
-      return moveEach(ids, (some) => cancel(db, some, checked))
+      return moveEach(ids, (some) => cancel(trx ?? db, some, checked))
     },
-    resurrect: async (ids, request) => {
+    resurrect: async (ids, request, trx) => {
       checkResurrect(request)
-      return moveEach(ids, (some) => resurrect(db, some, request))
+      return moveEach(ids, (some) => resurrect(trx ?? db, some, request))
     },
+  }
+  const steps: BulkSteps = {
+    ...moves,
     matchingIds: (place, filter, range) => reading.matchingIds(db, place, filter, range),
     countMatching: (place, filter) => reading.countMatching(db, place, filter),
     purge: (ids) => purge(db, ids),
@@ -60,11 +64,10 @@ export function createPostgresStorage(options: {
     rescue: (request) => rescue(db, request),
     prune: (request) => prune(db, request),
     foldMetrics: (request) => foldMetrics(db, request),
-    cancel: steps.cancel,
-    resurrect: steps.resurrect,
-    setPriority: async (ids, request) => {
+    ...moves,
+    setPriority: async (ids, request, trx) => {
       checkPriorityChange(request)
-      return setPriority(db, ids, request)
+      return setPriority(trx ?? db, ids, request)
     },
     previewBulk: async (request) => {
       checkBulk(request)
@@ -74,7 +77,7 @@ export function createPostgresStorage(options: {
       checkBulk(request, request.by)
       return applyBulk(steps, request)
     },
-    changeQueue: (name, changes, request) => changeQueue(db, name, changes, request),
+    changeQueue: (name, changes, request, trx) => changeQueue(trx ?? db, name, changes, request),
     seedQueues: (queues) => seedQueues(db, queues),
     findJob: (id) => reading.findJob(db, id),
     listJobs: (query) => reading.listJobs(db, query),

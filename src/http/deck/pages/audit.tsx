@@ -2,6 +2,7 @@
 
 import { AppError } from '../../../errors.js'
 import { listAudit } from '../../../operations/audit-trail.js'
+import { enqueueOnce } from '../../../operations/once.js'
 import { undoChange } from '../../../operations/undo/undo-change.js'
 import {
   readLineId,
@@ -87,18 +88,19 @@ function addUndo(app: DeckServer, deck: DeckContext): void {
         return { preview: () => <Stays why={error.message} />, isVoid: true }
       }
     },
-    carryOut: async ({ auditId }, order, request) => {
+    carryOut: async ({ auditId }, order, request, { keep }) => {
       const line = await readUndoableLine(db, auditId).catch((error: unknown) => {
         throw error instanceof UndoRefused ? conflict(error.message) : error
       })
       if (line.affected > atOnceAtMost) {
         const payload = { auditId, by: order.by, reason: order.reason }
-        const { id } = await jobs.queue.enqueue(undoJob, payload, {
-          createdBy: order.by,
-          idempotencyKey: order.requestId,
-        })
-        const link = { href: `/deck/jobs/${id}`, text: 'See the job' }
-        return { tone: 'good', text: `A job takes ${ofThem(line.affected, 'row')} back.`, link }
+        const options = { createdBy: order.by, idempotencyKey: order.requestId }
+        const made = { db, queue: jobs.queue }
+        return enqueueOnce(made, [undoJob, payload, options], keep, (id) => ({
+          tone: 'good',
+          text: `A job takes ${ofThem(line.affected, 'row')} back.`,
+          link: { href: `/deck/jobs/${id}`, text: 'See the job' },
+        }))
       }
       const command = { auditId, order, signal: abandoned(request) }
       const result = await undoChange(context, command)

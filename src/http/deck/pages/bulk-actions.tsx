@@ -1,6 +1,7 @@
 /** What is done to all deals that a filter means: shown first, confirmed by typing the number, by a job. */
 
 import { listProvisions, type ProvisionLine } from '../../../operations/list-provisions.js'
+import { enqueueOnce } from '../../../operations/once.js'
 import type { Targets } from '../../../operations/provision-command.js'
 import { describeFilter } from '../../../operations/provision-filter.js'
 import { countReemit } from '../../../operations/reemit-provisions.js'
@@ -86,13 +87,16 @@ export function addBulkActions(app: DeckServer, deck: DeckContext): void {
           isVoid: matched === 0,
         }
       },
-      carryOut: async ({ filter }, order, _request, { typed }) => {
+      carryOut: ({ filter }, order, _request, { view: { typed }, keep }) => {
         const matched = Number(typed)
         const payload = { filter, by: order.by, reason: order.reason, atMost: matched, ...extra }
         const options = { createdBy: order.by, idempotencyKey: order.requestId }
-        const { id } = await jobs.queue.enqueue(`provision.${name}.v1`, payload, options)
-        const link = { href: `/deck/jobs/${id}`, text: 'See the job' }
-        return { tone: 'good', text: `A job goes through ${ofThem(matched, 'deal')}.`, link }
+        const made = { db, queue: jobs.queue }
+        return enqueueOnce(made, [`provision.${name}.v1`, payload, options], keep, (id) => ({
+          tone: 'good',
+          text: `A job goes through ${ofThem(matched, 'deal')}.`,
+          link: { href: `/deck/jobs/${id}`, text: 'See the job' },
+        }))
       },
       back: ({ back }) => back,
     })
