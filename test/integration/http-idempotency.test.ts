@@ -75,6 +75,7 @@ describe('the same key and body', () => {
 it('a filter whose outcome can not be kept has made no job, and makes one when sent again', async () => {
   const body = { filter: { poison: true }, reason }
   const key = withKey(randomUUID())
+  await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
   await database().query(
     `create function messenger.keep_no_outcome() returns trigger language plpgsql as
        $$ begin raise exception 'no outcome is kept'; end $$`,
