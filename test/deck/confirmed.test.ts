@@ -89,4 +89,29 @@ describe('an action on all of a filter', () => {
       expect(changed).toHaveLength(2)
     },
   )
+
+  it('that does only a part at once never goes on to the next ones unasked', async () => {
+    await database().query(`
+      insert into messenger.outbox_events
+        (id, aggregate_type, aggregate_id, type, contract_version, topic, payload, parked_at, last_error)
+      select gen_random_uuid(), 'DealChatProvision', gen_random_uuid(), 'DealChatStatusChanged', 1, 't',
+        '{}', now(), 'a test'
+      from generate_series(1, 503)`)
+    const skipped = async () =>
+      (await database().query('select from messenger.outbox_events where skipped_at is not null'))
+        .length
+    const form = await openForm(deck, '/outbox/all/skip?state=parked', cookie)
+    // As after a form whose carrying out was broken off behind its second row.
+    await database().query(`
+      update messenger.outbox_events set skipped_at = now(), parked_at = null
+      where seq in (select seq from messenger.outbox_events order by seq limit 2)`)
+    const late = await send(form, '500')
+    expect(late.status).toBe(400)
+    expect(late.text).toContain('It was 500 of 503 when you looked, and is 500 of 501 by now.')
+    expect(await skipped()).toBe(2)
+    const seen = /name="seen" value="([^"]+)"/.exec(late.text)?.[1] ?? ''
+    const anew = await send({ ...form, fields: { ...form.fields, seen } }, '500')
+    expect(anew.status).toBe(303)
+    expect(await skipped()).toBe(502)
+  })
 })

@@ -111,7 +111,7 @@ export function addAction<Subject>(
         path={pathOf(request)}
         visitor={visitorOf(request)}
         carried={without(values, [...ownFields, ...fieldNames])}
-        seen={again === undefined ? seenOf(view) : (view.typed ?? one(values, 'seen'))}
+        seen={again !== undefined && view.typed === undefined ? one(values, 'seen') : seenOf(view)}
         asItIs={`${pathOf(request)}${queryOf(without(values, [...ownFields, ...fieldNames]))}`}
         reason={one(values, 'reason') ?? ''}
         typed={one(values, 'typed') ?? ''}

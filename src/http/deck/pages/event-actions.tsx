@@ -164,6 +164,7 @@ function addAll(app: DeckServer, deck: DeckContext, action: EventAction): void {
           </>
         ),
         typed: String(eventIds.length),
+        ...(matched > eventIds.length && { ofAll: matched }),
         isVoid: eventIds.length === 0,
       }
     },

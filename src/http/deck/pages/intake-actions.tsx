@@ -110,6 +110,7 @@ function addAll(app: DeckServer, deck: DeckContext, action: IntakeAction): void 
       return {
         preview: () => <Preview {...{ action, messageIds, seen }} />,
         typed: String(seen.affected),
+        ...(messageIds.length > atOnceAtMost && { ofAll: messageIds.length }),
         isVoid: seen.affected === 0,
       }
     },

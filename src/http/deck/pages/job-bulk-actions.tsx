@@ -171,6 +171,7 @@ function addAll(app: DeckServer, deck: DeckContext, action: JobAction): void {
           </>
         ),
         typed: String(willAffect),
+        ...(matched > willAffect && { ofAll: matched }),
         isVoid: willAffect === 0,
       }
     },

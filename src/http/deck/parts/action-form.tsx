@@ -10,6 +10,8 @@ export interface ActionView {
   readonly preview: () => JSX.Element
   /** Whoever confirms types this; for what means many rows, or can't be taken back. */
   readonly typed?: string
+  /** How many there are in all, where that is more than are done at once. */
+  readonly ofAll?: number
   /** What the action's own fields hold until somebody has typed. */
   readonly initial?: Values
   /** Nothing is left to confirm. */
