@@ -84,13 +84,20 @@ describe('lists', () => {
     expect(status).toBe(expected)
   })
 
-  it.each(['/outbox', '/jobs', '/jobs?place=dlq', '/queues', '/runs', '/audit'])(
+  it.each(['/outbox', '/jobs', '/jobs?place=dlq', '/runs', '/audit'])(
     'are empty pages where there is nothing: %s',
     async (path) => {
       const { status, body } = await api.ask(path)
       expect({ status, body }).toEqual({ status: 200, body: { items: [], nextCursor: null } })
     },
   )
+
+  it('list the queues of the service before their first job, with nothing in them', async () => {
+    const { items } = (await api.ask('/queues')).body
+    expect(items).toMatchObject(
+      ['default', 'maintenance', 'operations'].map((name) => ({ name, paused: false, due: 0 })),
+    )
+  })
 })
 
 describe('the series', () => {
