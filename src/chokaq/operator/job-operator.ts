@@ -113,9 +113,9 @@ export function createJobOperator<Trx = never>(
     if (job.state === 'Cancelled') host.metrics.failed(job, 'Cancelled')
   }
 
-  const checkEdit = async (id: string, payload: string): Promise<void> => {
+  const checkEdit = async (id: string, payload: string, trx?: Trx): Promise<void> => {
     checkPayload(payload)
-    const job = await storage.findJob(id)
+    const job = await storage.findJob(id, trx)
     const definition = job && registry.find(job.type)
     if (definition === undefined) return
     const checked = await readPayload(definition.schema, payload)
@@ -134,7 +134,7 @@ export function createJobOperator<Trx = never>(
     },
     async resurrect(id, request, trx) {
       const payload = request.edits?.payload
-      if (payload !== undefined) await checkEdit(id, payload)
+      if (payload !== undefined) await checkEdit(id, payload, trx)
       const result = only(await storage.resurrect([id], request, trx))
       if (trx === undefined) await announce({ jobId: id, outcome: result.outcome })
       return result

@@ -15,4 +15,4 @@ import type { WorkerPort } from './worker-port.js'
 
 /** @typeParam Trx the caller's transaction that some calls take part in; never, where there is none. */
 export interface JobStorage<Trx = never>
-  extends EnqueuePort<Trx>, WorkerPort<Trx>, MaintenancePort, OperatorPort<Trx>, ReadingPort {}
+  extends EnqueuePort<Trx>, WorkerPort<Trx>, MaintenancePort, OperatorPort<Trx>, ReadingPort<Trx> {}

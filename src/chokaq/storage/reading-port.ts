@@ -45,9 +45,10 @@ export interface MetricBucket {
   readonly durationMs: number
 }
 
-export interface ReadingPort {
+/** @typeParam Trx the caller's transaction, where the storage has such a thing. */
+export interface ReadingPort<Trx = never> {
   /** From whichever table has it. */
-  findJob(id: string): Promise<JobRecord | undefined>
+  findJob(id: string, trx?: Trx): Promise<JobRecord | undefined>
 
   /** @throws ChokaqError CURSOR_INVALID, FILTER_INVALID */
   listJobs(query: JobQuery): Promise<JobPage>

@@ -79,7 +79,7 @@ export function createPostgresStorage(options: {
     },
     changeQueue: (name, changes, request, trx) => changeQueue(trx ?? db, name, changes, request),
     seedQueues: (queues) => seedQueues(db, queues),
-    findJob: (id) => reading.findJob(db, id),
+    findJob: (id, trx) => reading.findJob(trx ?? db, id),
     listJobs: (query) => reading.listJobs(db, query),
     listQueues: () => listQueues(db),
     totals: () => reading.totals(db),
