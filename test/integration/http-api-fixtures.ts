@@ -1,6 +1,7 @@
 /** The service itself, on a database of its own, with its API asked as tools and people ask it. */
 
 import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import { expect } from 'vitest'
 import { createApp, type App } from '../../src/app.js'
 import { loadConfig } from '../../src/config/load-config.js'
@@ -92,8 +93,26 @@ export async function serveApi(
   return { address, app, logged, document, ask, post }
 }
 
-/** All that a test may have left, but the tables of others. */
+/**
+ * All that a test may have left, but the tables of others. A service is at work on them meanwhile: of two
+ * that wait for each other's locks the server ends one, and where that is this one it begins anew.
+ */
 export async function emptyTables(database: TestDatabase): Promise<void> {
+  const isDone = async (): Promise<boolean> => {
+    try {
+      await truncateAll(database)
+      return true
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code === deadlockDetected) return false
+      throw error
+    }
+  }
+  while (!(await isDone()));
+}
+
+const deadlockDetected = '40P01'
+
+async function truncateAll(database: TestDatabase): Promise<void> {
   await database.query(
     `truncate messenger.deal_chat_provisions, messenger.outbox_events,
        messenger.chat_provision_audit, messenger.chat_provision_runs,
