@@ -9,6 +9,7 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import type { Member } from './guards.js'
 import { membersAtMost } from './guards.js'
+import { isOpen, openLevels, type OpenLevel } from './open-levels.js'
 
 /** What makes a row due, at one moment. */
 export interface DueAt {
@@ -74,35 +75,13 @@ const isDue = (at: DueAt): RawBuilder<unknown> => sql`
   and p.next_attempt_at <= ${at.asOf}::timestamptz
   and p.attempts < ${at.maxAttempts}::int`
 
-/** What lets the planner use ix_dcp_open where the status is not a constant. */
-const isOpen = sql`p.status <> 'Ready'`
-
-/** A pair of status and attempts that occurs among the rows that have attempts left. */
-export interface DueLevel {
-  readonly status: ProvisionStatus
-  readonly attempts: number
-}
-
 /**
  * The levels that candidates are read by, one look-up for each. Once a cycle: a row that comes to another
  * one later is due after AsOf, or was not committed by then, and is the next cycle's.
  */
-export async function readDueLevels(db: Kysely<Database>, at: DueAt): Promise<DueLevel[]> {
-  const nextLevel = (status: RawBuilder<unknown>, above: RawBuilder<unknown>) => sql`(
-    select p.attempts from messenger.deal_chat_provisions p
-    where p.status = ${status} and ${isOpen}
-      and p.attempts > ${above} and p.attempts < ${at.maxAttempts}::int
-    order by p.attempts
-    limit 1)`
-  const { rows } = await sql<DueLevel>`
-    with recursive level (status, attempts) as (
-      select s.status, ${nextLevel(sql`s.status`, sql`-1`)}
-      from (values ('Failed'), ('Provisioning')) s (status)
-      union all
-      select status, ${nextLevel(sql`level.status`, sql`level.attempts`)}
-      from level
-      where attempts is not null
-    )
+export async function readDueLevels(db: Kysely<Database>, at: DueAt): Promise<OpenLevel[]> {
+  const { rows } = await sql<OpenLevel>`
+    with recursive ${openLevels(at.maxAttempts)}
     select status, attempts from level where attempts is not null
   `.execute(db)
   return rows
@@ -121,7 +100,7 @@ export async function readDueLevels(db: Kysely<Database>, at: DueAt): Promise<Du
 export async function readDueCandidates(
   db: Kysely<Database>,
   at: DueAt,
-  levels: readonly DueLevel[],
+  levels: readonly OpenLevel[],
   after: Candidate | undefined,
   limit: number,
 ): Promise<Candidate[]> {
@@ -156,7 +135,7 @@ export function createDueReader(
   at: DueAt,
   limit: number,
 ): (after: Candidate | undefined) => Promise<Candidate[]> {
-  let levels: readonly DueLevel[] | undefined
+  let levels: readonly OpenLevel[] | undefined
   return async (after) => {
     levels ??= await readDueLevels(db, at)
     return readDueCandidates(db, at, levels, after, limit)

@@ -8,6 +8,7 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { OutboxOptions, RetryOptions } from '../config/config.js'
 import type { Database } from '../postgres/schema.js'
+import { isOpen, openLevels } from '../provisioning/open-levels.js'
 import type { DatabaseValues } from './metrics.js'
 
 type ProvisionGauges = Pick<
@@ -49,9 +50,6 @@ export async function readDatabaseValues(
 const ageSeconds = (since: RawBuilder<unknown>): RawBuilder<number> =>
   sql`greatest(0, coalesce(extract(epoch from clock_timestamp() - ${since}), 0))::float8`
 
-/** Lets the planner use the indexes of what is open where the status is not a constant. */
-const isOpen = sql`p.status <> 'Ready'`
-
 /** One statement. */
 export async function readProvisionValues(
   trx: Kysely<Database>,
@@ -63,21 +61,8 @@ export async function readProvisionValues(
   const counted = sql`count(*) as rows,
     count(*) filter (where p.attempts >= ${maxAttempts}::int) as poison
     from messenger.deal_chat_provisions p where ${isOpen}`
-  const nextLevel = (status: RawBuilder<unknown>, above: RawBuilder<unknown>) => sql`(
-    select p.attempts from messenger.deal_chat_provisions p
-    where p.status = ${status} and ${isOpen}
-      and p.attempts > ${above} and p.attempts < ${maxAttempts}::int
-    order by p.attempts
-    limit 1)`
   const { rows } = await sql<ProvisionValues>`
-    with recursive level (status, attempts) as (
-      select s.status, ${nextLevel(sql`s.status`, sql`-1`)}
-      from (values ('Failed'), ('Provisioning')) s (status)
-      union all
-      select status, ${nextLevel(sql`level.status`, sql`level.attempts`)}
-      from level
-      where attempts is not null
-    ),
+    with recursive ${openLevels(maxAttempts)},
     oldest as (
       select min(first.created_at) as created_at
       from level cross join lateral (
