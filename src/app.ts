@@ -65,7 +65,7 @@ export interface AppOptions {
 }
 
 export function createApp({ config, log, onFatal, apiLimits }: AppOptions): App {
-  const metrics = createMetrics({ relay: config.outbox.relay })
+  const metrics = createMetrics({ relay: config.outbox.relay, ofProcess: true })
   metrics.setPollingInterval(config.retry.pollingIntervalMs / 1000)
   const observer = createObserver(config, log)
   const parts = relayParts(config, log, metrics)

@@ -34,6 +34,13 @@ On \`/metrics\`, in Prometheus's text format, from the start and at 0 where ther
 
 ${metrics()}
 
+### Of the process
+
+By the names and in the words of prom-client, as they are on Linux. \`nodejs_eventloop_lag_seconds\` is measured at
+the scrape; the others of the event loop come from a timer of 50 ms, and at rest are about that and not 0.
+
+${metricsOfProcess()}
+
 ## Log events
 
 JSON lines on stderr; \`event\` is the name. All lines have \`time\` and \`level\`, those of a cycle
@@ -79,15 +86,36 @@ function metrics() {
   const unrelayed = createMetrics({ relay: 'off' }).table()
   const everywhere = (name, rows) => rows.some((row) => row.name === name)
   const all = [...relayed, ...unrelayed.filter(({ name }) => !everywhere(name, relayed))]
-  const rows = all.map(({ name, type, help, labels }) => {
-    const where = everywhere(name, relayed)
-      ? everywhere(name, unrelayed)
+  const rows = all.map((row) => {
+    const where = everywhere(row.name, relayed)
+      ? everywhere(row.name, unrelayed)
         ? ''
         : ' Not where Debezium relays.'
       : ' Only where Debezium relays.'
-    return [code(name), type, labels.map(code).join(', '), help + where]
+    return metricCells(row, where)
   })
-  return table(['name', 'type', 'labels', 'what it tells'], rows)
+  return table(metricColumns, rows)
+}
+
+const metricColumns = ['name', 'type', 'labels', 'what it tells']
+
+function metricCells({ name, type, help, labels }, where = '') {
+  return [code(name), type, labels.map(code).join(', '), help + where]
+}
+
+function metricsOfProcess() {
+  const own = new Set(
+    createMetrics()
+      .table()
+      .map(({ name }) => name),
+  )
+  const rows = createMetrics({ ofProcess: true })
+    .table()
+    .filter(({ name }) => !own.has(name))
+  return table(
+    metricColumns,
+    rows.map((row) => metricCells(row)),
+  )
 }
 
 function logLevels() {

@@ -6,6 +6,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { createJobMetrics, type JobMetrics } from './job-metrics.js'
 import type { IntakeMetrics, ProvisioningMetrics, RelayMetrics } from './metric-ports.js'
+import { processMetrics } from './process-metrics.js'
 
 /** What one look at the database found; null where the deployment has no such thing. */
 export interface DatabaseValues {
@@ -56,9 +57,16 @@ export interface Metrics {
  */
 const cycleBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 120, 180, 300, 600]
 
-/** `relay: 'off'` means that Debezium publishes: its slot is watched in the backlog's place. */
-export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } = {}): Metrics {
+export interface MetricsOptions {
+  /** `off` means that Debezium publishes: its slot is watched in the backlog's place. */
+  readonly relay?: 'kafka' | 'stdout' | 'off'
+  /** With the process's own, for what is scraped. */
+  readonly ofProcess?: boolean
+}
+
+export function createMetrics({ relay, ofProcess = false }: MetricsOptions = {}): Metrics {
   const registry = new Registry()
+  const exposed = ofProcess ? [registry, processMetrics()] : [registry]
   const registers = [registry]
   const counter = (name: string, help: string) => new Counter({ name, help, registers })
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
@@ -149,10 +157,11 @@ export function createMetrics({ relay }: { relay?: 'kafka' | 'stdout' | 'off' } 
       setOutboxValues(values)
     },
     beforeRender: (refresh) => void refreshes.push(refresh),
-    table: () => registry.getMetricsAsArray().map(rowOf),
+    table: () => exposed.flatMap((part) => part.getMetricsAsArray()).map(rowOf),
     render: async () => {
       await Promise.all(refreshes.map((refresh) => refresh()))
-      return { contentType: registry.contentType, body: await registry.metrics() }
+      const texts = await Promise.all(exposed.map((part) => part.metrics()))
+      return { contentType: registry.contentType, body: texts.join('\n') }
     },
   }
 }

@@ -15,13 +15,13 @@ const rules = await readAlertRules()
 
 describeWithPrometheus('promtool', () => {
   it('takes the rules', async () => {
-    const checked = await runPromtool('check', 'rules', rulesFile)
+    const checked = await runPromtool(['check', 'rules', rulesFile])
     expect(checked).toMatchObject({ exitCode: 0 })
     expect(checked.output).toContain(`${rules.length} rules found`)
   })
 
   it('sees each alert silent, firing and silent again', async () => {
-    expect(await runPromtool('test', 'rules', ruleTestsFile)).toMatchObject({ exitCode: 0 })
+    expect(await runPromtool(['test', 'rules', ruleTestsFile])).toMatchObject({ exitCode: 0 })
   })
 })
 

@@ -68,6 +68,6 @@ describe('docker-compose.yml', () => {
 describeWithPrometheus('docker-compose.yml', () => {
   it('has a configuration that Prometheus takes', async () => {
     const file = join(projectRoot, prometheusConfig)
-    expect(await runPromtool('check', 'config', file)).toMatchObject({ exitCode: 0 })
+    expect(await runPromtool(['check', 'config', file])).toMatchObject({ exitCode: 0 })
   })
 })

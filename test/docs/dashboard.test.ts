@@ -86,7 +86,7 @@ describeWithPrometheus('the dashboard', () => {
     const folder = await makeTemporaryFolder('chat-provision-retry-dashboard-')
     const asRules = join(folder, 'panels.rules.yml')
     await writeFile(asRules, stringify({ groups: [{ name: 'panels', rules }] }))
-    const checked = await runPromtool('check', 'rules', asRules)
+    const checked = await runPromtool(['check', 'rules', asRules])
     await rm(folder, { recursive: true })
     expect(checked).toMatchObject({ exitCode: 0 })
     expect(checked.output).toContain(`${expressions.length} rules found`)

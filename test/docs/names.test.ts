@@ -10,8 +10,10 @@ import { projectRoot, proseOf, readMarkdown, readMarkdownFile } from '../support
 
 const exposed = new Set<string>()
 for (const relay of ['kafka', 'off'] as const) {
-  const metrics = createMetrics({ relay })
-  for (const [name] of (await metrics.render()).body.matchAll(/^(?:messenger|chokaq)_\w+/gm))
+  const metrics = createMetrics({ relay, ofProcess: true })
+  for (const [name] of (await metrics.render()).body.matchAll(
+    /^(?:messenger|chokaq|process|nodejs)_\w+/gm,
+  ))
     exposed.add(name)
   // A histogram's own name has no sample.
   for (const { name, type } of metrics.table()) {
@@ -38,7 +40,7 @@ const others = await Promise.all(
 /** What ends with an underscore is a beginning, such as in `grep ^messenger_outbox_`. */
 function unknownMetrics(text: string): string[] {
   const named = text.matchAll(
-    /\b(?:messenger_(?:chat_provision|outbox|intake)|chokaq_(?:jobs?|queue|circuit|state))_\w*[a-z](?!\w)/g,
+    /\b(?:messenger_(?:chat_provision|outbox|intake)|chokaq_(?:jobs?|queue|circuit|state)|process|nodejs)_\w*[a-z](?!\w)/g,
   )
   return distinct([...named].map(([name]) => name)).filter((name) => !exposed.has(name))
 }

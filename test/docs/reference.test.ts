@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createMetrics } from '../../src/telemetry/metrics.js'
 import { projectRoot, readMarkdownFile } from '../support/documents.js'
 
 const { text: reference } = await readMarkdownFile('docs/reference.md')
@@ -25,6 +26,13 @@ describe('the reference', () => {
     const events = [...new Set(written.map(([, direct, byTable]) => direct ?? byTable))]
     expect(events.length).toBeGreaterThan(40)
     expect(events.filter((event) => !reference.includes(`| \`${event ?? ''}\` |`))).toEqual([])
+  })
+
+  it('has every metric that is exposed', () => {
+    const exposed = (['kafka', 'off'] as const).flatMap((relay) =>
+      createMetrics({ relay, ofProcess: true }).table(),
+    )
+    expect(exposed.filter(({ name }) => !reference.includes(`| \`${name}\` |`))).toEqual([])
   })
 
   it('has no event without a level', () => {

@@ -44,6 +44,12 @@ describe('with both tokens', () => {
     }
   })
 
+  it('the metrics have those of the process among them', async () => {
+    const text = await (await fetch(`${api.address}/metrics`)).text()
+    expect(text).toMatch(/^messenger_chat_provision_failed 0$/m)
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m)
+  })
+
   it.each(['', 'wrong', readToken.slice(0, -1), `${readToken}x`, adminToken.toUpperCase()])(
     'a wrong one is none: %j',
     async (token) => {

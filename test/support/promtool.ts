@@ -18,20 +18,22 @@ export const describeWithPrometheus = mustRun(
   describe,
 )
 
-/** Runs it to its end; what it says on both streams is one text. */
+/** Runs it to its end, on `input` where it reads some; what it says on both streams is one text. */
 export function runPromtool(
-  ...args: readonly string[]
+  args: readonly string[],
+  input = '',
 ): Promise<{ readonly exitCode: number; readonly output: string }> {
   return new Promise((resolve, reject) => {
     if (promtool === undefined) {
       reject(new Error('promtool is not installed'))
       return
     }
-    execFile(promtool, args, (error, stdout, stderr) => {
+    const child = execFile(promtool, args, (error, stdout, stderr) => {
       const exitCode = error === null ? 0 : error.code
       if (typeof exitCode === 'number') resolve({ exitCode, output: stdout + stderr })
       else reject(new Error('promtool did not run to its end', { cause: error }))
     })
+    child.stdin?.end(input)
   })
 }
 
