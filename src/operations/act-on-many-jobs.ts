@@ -1,10 +1,11 @@
 /**
- * What operators do to all jobs of a filter: cancel live ones, bring dead letters back. Job by job, the
- * oldest first and no more than the core's cap, with one line in the audit for all of them.
+ * What operators do to all jobs of a filter: cancel live ones, bring dead letters back. The oldest first and
+ * no more than the core's cap, in portions that each commit together with their line in the audit.
  */
 
 import { bulkCap, type BulkAction, type BulkPreview } from '../chokaq/index.js'
-import { appendOverall } from './audit-trail.js'
+import { inRowTransaction } from '../postgres/row-transaction.js'
+import { appendOverall, type AuditEntry } from './audit-trail.js'
 import type { JobsContext } from './act-on-jobs.js'
 import { filterOf, type JobsFilter } from './list-jobs.js'
 import type { Order } from './read-input.js'
@@ -34,24 +35,43 @@ export interface ManyJobsResult {
   readonly left: number
 }
 
+/** Moved by one statement of milliseconds, so that no worker waits long for their rows and their counters. */
+const portionAtMost = 100
+
 /** @throws as previewManyJobs does */
 export async function actOnManyJobs(
   { db, moves }: JobsContext,
   action: ManyJobsAction,
   filter: JobsFilter,
-  order: Order,
+  { by, reason }: Order,
 ): Promise<ManyJobsResult> {
-  const result = await moves.applyBulk({
-    action: bulkActionOf(action, order.reason),
+  const bulk = {
+    action: bulkActionOf(action, reason),
     filter: filterOf({ ...filter, place: placeOfAction[action] }),
-    cap: bulkCap,
-    by: order.by,
-  })
-  if (result.affected > 0) {
-    const entry = { action: `job-${action}`, order, filter: describeJobs(action, filter) } as const
-    await appendOverall(db, entry, result.affected)
+    by,
   }
-  return result
+  // Without the id of the request, which but one line may have: a further try of it finds what is left.
+  const entry: AuditEntry = {
+    action: `job-${action}`,
+    order: { by, reason },
+    filter: describeJobs(action, filter),
+  }
+  let [affected, left] = [0, 0]
+  for (let after: string | undefined; affected + left < bulkCap;) {
+    const cap = Math.min(portionAtMost, bulkCap - affected - left)
+    const portion = await inRowTransaction(db, async (trx) => {
+      const moved = await moves.applyBulk({ ...bulk, cap, after }, trx)
+      if (moved.affected > 0) await appendOverall(trx, entry, moved.affected)
+      return moved
+    })
+    if (portion.last === undefined) break
+    // It is done: that nobody is told at once takes nothing from it.
+    if (portion.affected > 0) await moves.announce('jobs').catch(() => undefined)
+    affected += portion.affected
+    left += portion.left
+    after = portion.last
+  }
+  return { affected, left }
 }
 
 function bulkActionOf(action: ManyJobsAction, reason: string): BulkAction {

@@ -11,6 +11,7 @@ import type { JobRegistry } from '../registry/job-registry.js'
 import { readPayload } from '../registry/payload-schema.js'
 import type { JobStorage } from '../storage/job-storage.js'
 import type {
+  BulkOrder,
   BulkPreview,
   BulkRequest,
   BulkResult,
@@ -24,7 +25,10 @@ import type {
 
 /** What was done in a caller's transaction that has committed by now. */
 export type OperatorMove =
-  { readonly jobId: string; readonly outcome: OperatorOutcome } | { readonly queue: string }
+  | { readonly jobId: string; readonly outcome: OperatorOutcome }
+  | { readonly queue: string }
+  /** Many of them. */
+  | 'jobs'
 
 type OperatorOutcome = (CancelResult | ResurrectResult | PriorityResult)['outcome']
 
@@ -59,7 +63,7 @@ export interface JobOperator<Trx = never> {
   /** @throws ChokaqError FILTER_INVALID */
   previewBulk(request: BulkRequest): Promise<BulkPreview>
   /** @throws ChokaqError FILTER_INVALID, ACTOR_INVALID */
-  applyBulk(request: BulkRequest & { readonly by: string }): Promise<BulkResult>
+  applyBulk(order: BulkOrder, trx?: Trx): Promise<BulkResult>
   /** @throws ChokaqError QUEUE_INVALID, QUEUE_LIMIT_INVALID, QUEUE_CHANGED, ACTOR_INVALID */
   changeQueue(
     name: string,
@@ -98,6 +102,11 @@ export function createJobOperator<Trx = never>(
 
   const announce = async (move: OperatorMove): Promise<void> => {
     if (host === undefined) return
+    if (move === 'jobs') {
+      host.events.emit({ kind: 'jobs' })
+      host.wake()
+      return
+    }
     if ('queue' in move) {
       host.events.emit({ kind: 'queue', queue: move.queue })
       host.wake()
@@ -145,12 +154,9 @@ export function createJobOperator<Trx = never>(
       return result
     },
     previewBulk: (request) => storage.previewBulk(request),
-    async applyBulk(request) {
-      const result = await storage.applyBulk(request)
-      if (result.affected > 0) {
-        host?.events.emit({ kind: 'jobs' })
-        host?.wake()
-      }
+    async applyBulk(order, trx) {
+      const result = await storage.applyBulk(order, trx)
+      if (trx === undefined && result.affected > 0) await announce('jobs')
       return result
     },
     async changeQueue(name, changes, request, trx) {

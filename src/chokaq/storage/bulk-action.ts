@@ -4,6 +4,7 @@ import type { Place } from '../kernel/job-state.js'
 import type { JobFilter } from './job-filter.js'
 import type {
   BulkAction,
+  BulkOrder,
   BulkPreview,
   BulkRequest,
   BulkResult,
@@ -43,23 +44,20 @@ export async function previewBulk(steps: BulkSteps, request: BulkRequest): Promi
 
 export async function applyBulk(
   steps: BulkSteps,
-  request: BulkRequest & { readonly by: string },
+  { action, filter, cap, by, after }: BulkOrder,
 ): Promise<BulkResult> {
-  const { action, filter, cap } = request
-  const result = { affected: 0, left: 0 }
-  let after = ''
-  for (let done = 0; done < cap;) {
-    const range = { limit: Math.min(batchSize, cap - done), after }
+  let [affected, left] = [0, 0]
+  let last: string | undefined
+  while (affected + left < cap) {
+    const range = { limit: Math.min(batchSize, cap - affected - left), after: last ?? after ?? '' }
     const ids = await steps.matchingIds(places[action.kind], filter, range)
-    const last = ids.at(-1)
-    if (last === undefined) break
-    const affected = await apply(steps, action, ids, request.by)
-    result.affected += affected
-    result.left += ids.length - affected
-    done += ids.length
-    after = last
+    if (ids.length === 0) break
+    const moved = await apply(steps, action, ids, by)
+    affected += moved
+    left += ids.length - moved
+    last = ids.at(-1)
   }
-  return result
+  return { affected, left, last }
 }
 
 async function apply(

@@ -80,18 +80,26 @@ export interface BulkRequest {
   readonly cap: number
 }
 
+export interface BulkOrder extends BulkRequest {
+  readonly by: string
+  /** Only jobs behind this id: the `last` of the portion before. */
+  readonly after?: string | undefined
+}
+
 export interface BulkResult {
   /** Moved, requested or deleted. */
   readonly affected: number
   /** Found, but moved on meanwhile, refused, or their key taken. */
   readonly left: number
+  /** The last one that was found; undefined: there was none. */
+  readonly last: string | undefined
 }
 
 /** One bulk action touches no more than this: what is larger is done in several, each looked at. */
 export const bulkCap = 1_000
 
 /**
- * With `trx` a move is made when and only when that transaction commits; after a refusal it can't.
+ * With `trx` a move is made when and only when that transaction commits. What is refused is undone alone.
  *
  * @typeParam Trx the caller's transaction, where the storage has such a thing.
  */
@@ -127,8 +135,11 @@ export interface OperatorPort<Trx = never> {
 
   previewBulk(request: BulkRequest): Promise<BulkPreview>
 
-  /** Not atomic as a whole: item by item, in small batches. */
-  applyBulk(request: BulkRequest & { readonly by: string }): Promise<BulkResult>
+  /**
+   * Not atomic as a whole: item by item, in small batches. With `trx` it is, and holds the rows of all of
+   * them: give it a small cap.
+   */
+  applyBulk(order: BulkOrder, trx?: Trx): Promise<BulkResult>
 
   /**
    * Makes the queue's row where there is none. Lowering MaxWorkers ends no run: nothing more is

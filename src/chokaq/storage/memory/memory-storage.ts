@@ -91,9 +91,9 @@ export function createMemoryStorage(options: MemoryStorageOptions): JobStorage {
       checkBulk(request)
       return previewBulk(steps, request)
     },
-    applyBulk: async (request) => {
-      checkBulk(request, request.by)
-      return applyBulk(steps, request)
+    applyBulk: async (order) => {
+      checkBulk(order, order.by)
+      return applyBulk(steps, order)
     },
     changeQueue: (name, changes, { by, ifVersion }) =>
       answer(() => {

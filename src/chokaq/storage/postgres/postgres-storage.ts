@@ -12,7 +12,7 @@ import { checkBulk } from '../check-query.js'
 import type { JobStorage } from '../job-storage.js'
 import type { OperatorPort } from '../operator-port.js'
 import { cancel, setPriority } from './cancel.js'
-import type { CallersTransaction, Connections } from './connections.js'
+import type { CallersTransaction, Connections, Executor } from './connections.js'
 import { enqueue } from './enqueue.js'
 import { createFetch, giveBackLost } from './fetch.js'
 import { moveEach } from './item-by-item.js'
@@ -22,6 +22,7 @@ import { rescue } from './rescue.js'
 import { purge, resurrect } from './resurrect.js'
 import { foldMetrics, prune } from './retention.js'
 import * as run from './run.js'
+import { inSavepoint } from './savepoint.js'
 import * as settle from './settle.js'
 
 export function createPostgresStorage(options: {
@@ -32,22 +33,26 @@ export function createPostgresStorage(options: {
   const { db } = options
   const newId = options.newId ?? createJobIds()
 
+  const atOnce = <R>(trx: CallersTransaction | undefined, move: (on: Executor) => Promise<R>) =>
+    trx === undefined ? move(db) : inSavepoint(trx, () => move(trx))
+
   const moves: Pick<OperatorPort<CallersTransaction>, 'cancel' | 'resurrect'> = {
     cancel: async (ids, request, trx) => {
       const checked = checkCancel(request)
-      return moveEach(ids, (some) => cancel(trx ?? db, some, checked))
+      return moveEach(ids, (some) => atOnce(trx, (on) => cancel(on, some, checked)))
     },
     resurrect: async (ids, request, trx) => {
       checkResurrect(request)
-      return moveEach(ids, (some) => resurrect(trx ?? db, some, request))
+      return moveEach(ids, (some) => atOnce(trx, (on) => resurrect(on, some, request)))
     },
   }
-  const steps: BulkSteps = {
-    ...moves,
-    matchingIds: (place, filter, range) => reading.matchingIds(db, place, filter, range),
-    countMatching: (place, filter) => reading.countMatching(db, place, filter),
-    purge: (ids) => purge(db, ids),
-  }
+  const stepsOn = (trx?: CallersTransaction): BulkSteps => ({
+    cancel: (ids, request) => moves.cancel(ids, request, trx),
+    resurrect: (ids, request) => moves.resurrect(ids, request, trx),
+    matchingIds: (place, filter, range) => reading.matchingIds(trx ?? db, place, filter, range),
+    countMatching: (place, filter) => reading.countMatching(trx ?? db, place, filter),
+    purge: (ids) => purge(trx ?? db, ids),
+  })
 
   return {
     enqueue: (jobs, trx) => enqueue(db, newId, jobs, trx),
@@ -71,11 +76,11 @@ export function createPostgresStorage(options: {
     },
     previewBulk: async (request) => {
       checkBulk(request)
-      return previewBulk(steps, request)
+      return previewBulk(stepsOn(), request)
     },
-    applyBulk: async (request) => {
-      checkBulk(request, request.by)
-      return applyBulk(steps, request)
+    applyBulk: async (order, trx) => {
+      checkBulk(order, order.by)
+      return applyBulk(stepsOn(trx), order)
     },
     changeQueue: (name, changes, request, trx) => changeQueue(trx ?? db, name, changes, request),
     seedQueues: (queues) => seedQueues(db, queues),

@@ -142,12 +142,28 @@ describeStorages('Many at once, by a filter', (get) => {
       ({ id }) => id,
     )
     const request = { action: cancel, filter: {}, cap: 230, by: 'ops' }
-    expect(await storage.applyBulk(request)).toEqual({ affected: 230, left: 0 })
+    expect(await storage.applyBulk(request)).toMatchObject({ affected: 230, left: 0 })
     expect(await idsIn(storage, 'hot')).toEqual(ids.slice(230))
-    expect(await storage.applyBulk(request)).toEqual({ affected: 20, left: 0 })
+    expect(await storage.applyBulk(request)).toMatchObject({ affected: 20, left: 0 })
     const back = { action: { kind: 'resurrect' } as const, filter: {}, cap: 1_000, by: 'ops' }
-    expect(await storage.applyBulk(back)).toEqual({ affected: 250, left: 0 })
+    expect(await storage.applyBulk(back)).toMatchObject({ affected: 250, left: 0 })
     expect(await idsIn(storage, 'hot')).toEqual(ids)
+  })
+
+  test('portion by portion, each behind the last of the one before', async () => {
+    const { storage } = get()
+    const ids = (await storage.enqueue(Array.from({ length: 5 }, () => newJob()))).map(
+      ({ id }) => id,
+    )
+    const order = { action: cancel, filter: {}, cap: 3, by: 'ops' }
+    const first = await storage.applyBulk(order)
+    expect(first).toEqual({ affected: 3, left: 0, last: ids[2] })
+    const second = await storage.applyBulk({ ...order, after: ids[3] })
+    expect(second).toEqual({ affected: 1, left: 0, last: ids[4] })
+    expect(await idsIn(storage, 'hot')).toEqual([ids[3]])
+    expect(await storage.applyBulk({ ...order, after: ids[4] })).toEqual({
+      ...{ affected: 0, left: 0, last: undefined },
+    })
   })
 
   test('what can’t be moved is counted as left, and passed over', async () => {
@@ -158,7 +174,7 @@ describeStorages('Many at once, by a filter', (get) => {
     }
     await put(storage, { idempotencyKey: 'k1' })
     const request = { action: { kind: 'resurrect' } as const, filter: {}, cap: 10, by: 'ops' }
-    expect(await storage.applyBulk(request)).toEqual({ affected: 1, left: 1 })
+    expect(await storage.applyBulk(request)).toMatchObject({ affected: 1, left: 1 })
   })
 
   test('purging deletes dead letters for good, and nothing else', async () => {
@@ -174,7 +190,7 @@ describeStorages('Many at once, by a filter', (get) => {
       cap: 10,
       by: 'ops',
     }
-    expect(await storage.applyBulk(request)).toEqual({ affected: 1, left: 0 })
+    expect(await storage.applyBulk(request)).toMatchObject({ affected: 1, left: 0 })
     expect(await idsIn(storage, 'dlq')).toHaveLength(1)
     expect(await idsIn(storage, 'hot')).toEqual([kept])
   })

@@ -1,7 +1,7 @@
 /** One item that the database refuses never spoils the others of its pass or batch. */
 
 import { describe, expect, test } from 'vitest'
-import { look, putRunning, usePostgresStorage } from './storages.js'
+import { look, newJob, putRunning, usePostgresStorage } from './storages.js'
 
 const rescue = { fetchedTimeoutMs: 600_000, zombieTimeoutMs: -1, limit: 100 }
 
@@ -29,6 +29,31 @@ describe('What the database refuses', () => {
       expect(await storage.totals()).toMatchObject([{ failed: 2 }])
     } finally {
       await database.query('drop trigger refuse_one on chokaq.jobs_dlq')
+    }
+  })
+
+  test('P8 in the transaction of a caller neither, which commits what else it did', async () => {
+    const { storage, db, database } = postgres()
+    const ids = (await storage.enqueue(Array.from({ length: 3 }, () => newJob()))).map(
+      ({ id }) => id,
+    )
+    await database.query(
+      `alter table chokaq.jobs_dlq add constraint ck_middle
+       check (id <> '${ids[1] ?? ''}') not valid`,
+    )
+    try {
+      const answers = await db.transaction().execute(async (trx) => {
+        await storage.changeQueue('other', { paused: true }, { by: 'ops' }, trx)
+        return storage.cancel(ids, { by: 'ops', reason: 'wrong' }, trx)
+      })
+      expect(answers.map(({ outcome }) => outcome)).toEqual(['cancelled', 'refused', 'cancelled'])
+      expect(await storage.listQueues()).toMatchObject([
+        { name: 'other', settings: { paused: true } },
+        { name: 'q' },
+      ])
+      expect((await look(storage, ids[1] ?? '')).state).toBe('Pending')
+    } finally {
+      await database.query('alter table chokaq.jobs_dlq drop constraint ck_middle')
     }
   })
 
