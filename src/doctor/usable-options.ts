@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js'
 import { configWarnings, loadConfig } from '../config/load-config.js'
 import type { Needs } from '../config/option.js'
 import type { Environment } from '../config/read-options.js'
-import { weakTokens } from '../config/weak-tokens.js'
+import { tokensMissing, weakTokens } from '../config/weak-tokens.js'
 import { AppError } from '../errors.js'
 import { failed, warning, worstOf, type Verdict } from './finding.js'
 
@@ -18,6 +18,10 @@ export interface UsableOptions {
   /** Undefined where it isn't known whether and where Kafka is. */
   readonly forKafka: Config | undefined
 }
+
+const setTokens =
+  'set DECK_ADMIN_TOKEN, and DECK_READ_TOKEN for who may only look, each to what `openssl rand -hex 16` ' +
+  'prints; or let only this machine reach the port (HTTP_HOST=127.0.0.1)'
 
 /** As `serve` needs them. */
 const all: Needs = { database: true, kafka: true, http: true }
@@ -31,6 +35,7 @@ export function usableOptions(environment: Environment): UsableOptions {
       [
         ...slips.map((found) => warning(found, 'correct the name')),
         ...weak.map((found) => warning(found, 'take what `openssl rand -hex 16` prints')),
+        ...tokensMissing(config).map((found) => warning(found, setTokens)),
       ],
       'in order',
     )

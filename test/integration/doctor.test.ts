@@ -53,6 +53,22 @@ describe('options', () => {
     expect(findings['schema']?.found).toContain('see options')
   })
 
+  it('that let others reach the port without a token: what is off then, and how to have it', async () => {
+    const findings = await examine({ HTTP_HOST: '0.0.0.0' })
+    expect(findings['options']).toMatchObject({
+      status: 'warning',
+      found:
+        'HTTP_HOST is 0.0.0.0: The Deck and the API are off until DECK_READ_TOKEN or DECK_ADMIN_TOKEN is set',
+    })
+    expect(findings['options']?.mend).toMatch(
+      /DECK_ADMIN_TOKEN.*openssl rand.*HTTP_HOST=127\.0\.0\.1/,
+    )
+    expectOnly(findings, 'options')
+    const token = '0f6a2c9d4b8e1735'
+    for (const name of ['DECK_READ_TOKEN', 'DECK_ADMIN_TOKEN'])
+      expectOnly(await examine({ HTTP_HOST: '0.0.0.0', [name]: token }))
+  })
+
   it('with a name that nearly hits one: a warning', async () => {
     const findings = await examine({ HTPP_PORT: '1' })
     expect(findings['options']).toMatchObject({ status: 'warning' })
