@@ -42,8 +42,9 @@ export function verdictOf(
   const worst = findings.filter(({ tone }) => tone === 'bad')
   const { backlog } = summary.provisions
   if (worst.length > 0) {
-    const needs = worst.length === 1 ? 'One thing needs' : `${String(worst.length)} things need`
-    return { tone: 'bad', sentence: `${needs} somebody.`, findings: [...worst, ...rest(findings)] }
+    const others = findings.filter(({ tone }) => tone !== 'bad')
+    const sentence = `${needSomebody(worst.length)}${worthALook(others.length)}.`
+    return { tone: 'bad', sentence, findings: [...worst, ...others] }
   }
   if (findings.length > 0) {
     return { tone: 'warn', sentence: 'It works, and is worth a look.', findings }
@@ -55,8 +56,16 @@ export function verdictOf(
   return { tone: 'good', sentence, findings }
 }
 
-function rest(findings: readonly Finding[]): readonly Finding[] {
-  return findings.filter(({ tone }) => tone !== 'bad')
+function needSomebody(things: number): string {
+  return things === 1 ? 'One thing needs somebody' : `${String(things)} things need somebody`
+}
+
+/** They are listed too, and who counts what is listed must come to the same. */
+function worthALook(more: number): string {
+  if (more === 0) return ''
+  return more === 1
+    ? ', and one more is worth a look'
+    : `, and ${String(more)} more are worth a look`
 }
 
 function ofLook({ isCurrent, ageSeconds }: Summary): readonly Finding[] {

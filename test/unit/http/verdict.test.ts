@@ -66,6 +66,20 @@ it('what waits is worth a look, and comes after what needs somebody', () => {
   expect(both.findings.map(({ tone }) => tone)).toEqual(['bad', 'warn', 'warn'])
 })
 
+it('the sentence counts all that is listed below it', () => {
+  const dead = { jobs: { ...calm.jobs, dead: 2 } }
+  const both = { jobs: { ...calm.jobs, queuesPaused: 1, dead: 2 } }
+  const parked = { outbox: { ...calm.outbox, parked: 1 } }
+  const poison = { provisions: { ...calm.provisions, poison: 5 } }
+  expect(judge({ ...parked, ...poison }).sentence).toBe('2 things need somebody.')
+  expect(judge({ ...parked, ...dead }).sentence).toBe(
+    'One thing needs somebody, and one more is worth a look.',
+  )
+  expect(judge({ ...parked, ...poison, ...both }, ['broker: away']).sentence).toBe(
+    '3 things need somebody, and 2 more are worth a look.',
+  )
+})
+
 it('old figures are never passed off as new ones', () => {
   const verdict = judge({ isCurrent: false, ageSeconds: 75 })
   expect(verdict.tone).toBe('bad')
