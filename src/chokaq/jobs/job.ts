@@ -32,15 +32,27 @@ export interface Lease {
   readonly token: number
 }
 
-/** What a worker needs to run a job; state Fetched. */
+/** A run that the storage has granted to a lease. */
+export interface StartedRun {
+  /** Runs begun, this one among them, ≥ 1. */
+  readonly attempt: number
+  /** The queue's limit for one run; undefined where it has none. */
+  readonly timeoutMs: number | undefined
+  /** The queue's own silence after which a job is dead; undefined where it has none. */
+  readonly zombieTimeoutMs: number | undefined
+}
+
+/** What a worker needs to run a job; state Fetched, or Processing where `started` is there. */
 export interface FetchedJob {
   readonly lease: Lease
   readonly type: string
   readonly queue: string
   readonly payload: string
   readonly priority: number
-  /** Runs begun so far; the next `start` makes it one more. */
+  /** Runs begun before the one that it was fetched for. */
   readonly attempts: number
+  /** Where the fetch has started it, too. */
+  readonly started: StartedRun | undefined
   readonly idempotencyKey: string | undefined
   readonly tags: readonly string[]
   readonly createdBy: string | undefined

@@ -35,8 +35,10 @@ export type Place = 'hot' | 'archive' | 'dlq'
 /** Every move by its name: which states it may leave, and the state it leads to. */
 export const moves = {
   fetch: { from: ['Pending'], to: 'Fetched' },
-  /** Only fetched, never begun: back into the queue, no attempt spent. */
-  giveBack: { from: ['Fetched'], to: 'Pending' },
+  /** A fetch and a start in one. */
+  claim: { from: ['Pending'], to: 'Processing' },
+  /** Its handler has not begun: back into the queue, no attempt spent. */
+  giveBack: { from: ['Fetched', 'Processing'], to: 'Pending' },
   /** Burns an attempt. */
   start: { from: ['Fetched'], to: 'Processing' },
   succeed: { from: ['Processing'], to: 'Succeeded' },

@@ -7,7 +7,7 @@
  * safe then: a move that this lease has already made answers `moved` again and counts nothing twice.
  */
 
-import type { FetchedJob, Lease } from '../jobs/job.js'
+import type { FetchedJob, Lease, StartedRun } from '../jobs/job.js'
 import type { FailureReason } from '../kernel/failure.js'
 
 /** Not this lease's to move: settled, taken away, given to another. Nothing was changed. */
@@ -24,15 +24,7 @@ export interface Refused {
 export type MoveResult = { readonly outcome: 'moved' } | Stale | Refused
 
 export type StartResult =
-  | {
-      readonly outcome: 'started'
-      /** Runs begun, this one among them, ≥ 1. */
-      readonly attempt: number
-      /** The queue's limit for one run; undefined where it has none. */
-      readonly timeoutMs: number | undefined
-      /** The queue's own silence after which a job is dead; undefined where it has none. */
-      readonly zombieTimeoutMs: number | undefined
-    }
+  | ({ readonly outcome: 'started' } & StartedRun)
   /** The queue was paused after the fetch: the job is still Fetched, give it back. */
   | { readonly outcome: 'paused' }
   | Stale
@@ -56,6 +48,11 @@ export interface FetchRequest {
   readonly limit: number
   /** Only from these queues; all, where nothing is said. */
   readonly queues?: readonly string[] | undefined
+  /**
+   * Starts them in the same move (Pending → Processing, see `start`), for a worker that runs them at once.
+   * Where the storage refuses that on account of one of them, all are only fetched.
+   */
+  readonly start?: boolean | undefined
 }
 
 export interface LostJob {
@@ -71,7 +68,7 @@ export interface WorkerPort<Trx = never> {
    * across all queues. Jobs of paused queues are not seen. Of a queue with MaxWorkers never so many
    * that more than that are Fetched or Processing among all owners, also with fetchers at once (one
    * of them may then get fewer than there would be room for); a full queue takes no place from the
-   * others. Burns no attempt.
+   * others. Burns no attempt, unless it is to start them.
    */
   fetch(request: FetchRequest): Promise<readonly FetchedJob[]>
 
@@ -126,18 +123,25 @@ export interface WorkerPort<Trx = never> {
       readonly details: string
       /** Of this run, where one had begun. */
       readonly durationMs?: number | undefined
+      /** Its handler has not begun: the attempt of its start is given back. */
+      readonly refundAttempt?: boolean | undefined
     }[],
   ): Promise<readonly MoveResult[]>
 
-  /** Fetched → Pending, no attempt burnt; due after `delayMs` (an open circuit), else as it was. */
+  /**
+   * Fetched → Pending, and Processing → Pending where the handler has not begun, the attempt of its start
+   * given back; due after `delayMs` (an open circuit), else as it was. One that an operator wanted
+   * cancelled is a dead letter instead, and stale when that is asked for again.
+   */
   giveBack(
     items: readonly { readonly lease: Lease; readonly delayMs?: number | undefined }[],
-  ): Promise<readonly MoveResult[]>
+  ): Promise<readonly RetryResult[]>
 
   /**
-   * Fetched → Pending for every job that this owner has by the storage's word and not by its own: `held`
-   * are the tokens of the leases that it knows. So a fetch whose answer was lost leaves nothing behind.
-   * Not to be called while a fetch of the same owner is under way.
+   * Fetched or Processing → Pending, no attempt burnt, for every job that this owner has by the storage's
+   * word and not by its own: `held` are the tokens of the leases that it knows. So a fetch whose answer was
+   * lost leaves nothing behind. One that an operator wants cancelled is left to the rescue. Not to be
+   * called while a fetch of the same owner is under way.
    */
   giveBackLost(request: {
     readonly owner: string

@@ -14,8 +14,7 @@ export interface FetchLoopOptions {
   readonly owner: string
   readonly queues: readonly string[] | undefined
   readonly pollIntervalMs: number
-  /** Jobs to ask for now; 0: none. */
-  readonly wanted: () => number
+  readonly wanted: () => Wanted
   readonly onFetched: (jobs: readonly FetchedJob[]) => void
   /** Tokens of all leases that the worker knows of. */
   readonly held: () => readonly number[]
@@ -23,6 +22,14 @@ export interface FetchLoopOptions {
   readonly log: CoreLog
   readonly random: Random
   readonly now: MonotonicClock
+}
+
+/** What to ask for now. */
+export interface Wanted {
+  /** 0: nothing. */
+  readonly jobs: number
+  /** They are run at once: to be started as they are fetched. */
+  readonly start: boolean
 }
 
 export interface FetchLoop {
@@ -70,9 +77,9 @@ export function createFetchLoop(options: FetchLoopOptions): FetchLoop {
     looksForLost = looksForLost.slice(1).map(() => now() + lostForMs)
   }
 
-  const fetch = async (limit: number): Promise<readonly FetchedJob[]> => {
+  const fetch = async ({ jobs, start }: Wanted): Promise<readonly FetchedJob[]> => {
     try {
-      return await storage.fetch({ owner, limit, queues })
+      return await storage.fetch({ owner, limit: jobs, queues, start })
     } catch (error) {
       looksForLost = [now(), now() + lostForMs]
       throw error
@@ -81,17 +88,17 @@ export function createFetchLoop(options: FetchLoopOptions): FetchLoop {
 
   /** Looks once, and waits until it is worth looking again. */
   const look = async (signal: AbortSignal): Promise<void> => {
-    const limit = options.wanted()
-    waitsForRoom = limit === 0
+    const wanted = options.wanted()
+    waitsForRoom = wanted.jobs === 0
     if (waitsForRoom) return waiting.wait(pollIntervalMs, signal)
     try {
       await lookForLost()
-      const jobs = await fetch(limit)
+      const jobs = await fetch(wanted)
       if (failures > 0)
         log.info({ event: 'jobs can be fetched again', failures }, 'jobs can be fetched again')
       failures = 0
       options.onFetched(jobs)
-      if (jobs.length < limit) await waiting.wait(pollIntervalMs, signal)
+      if (jobs.length < wanted.jobs) await waiting.wait(pollIntervalMs, signal)
     } catch (error) {
       failures += 1
       if (failures === 1) {

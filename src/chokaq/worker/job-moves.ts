@@ -22,7 +22,7 @@ import { pause } from './waiting.js'
 export type DeathReason = Exclude<FailureReason, 'Zombie'>
 
 export interface JobMoves {
-  /** Not repeated: where it throws, `release` finds out. */
+  /** Not repeated: where it throws, the job is given back. */
   start(job: FetchedJob): Promise<StartResult>
   heartbeat(job: FetchedJob, progress: number | undefined): Promise<HeartbeatResult>
   succeed(job: FetchedJob, durationMs: number): Promise<void>
@@ -36,14 +36,12 @@ export interface JobMoves {
       readonly reason: DeathReason
       readonly details: string
       readonly durationMs?: number
+      /** The handler has not begun. */
+      readonly refundAttempt?: boolean
     },
   ): Promise<void>
+  /** Of a job whose handler has not begun, whether it was started or not. */
   giveBack(job: FetchedJob, delayMs?: number): Promise<void>
-  /**
-   * Back to Pending for a moment, whether the storage has it as Fetched or, by a start that was not
-   * heard of, as Processing.
-   */
-  release(job: FetchedJob, error: string): Promise<void>
 }
 
 export interface JobMovesDependencies {
@@ -56,6 +54,8 @@ export interface JobMovesDependencies {
   readonly abandoned: AbortSignal
   /** Called after jobs have left the worker, so that a queue may have room again. */
   readonly onMoved: () => void
+  /** The storage won't let the job go: it stays as it is, until the rescue finds it. */
+  readonly onRefused: (job: FetchedJob) => void
 }
 
 /** Rows of one statement; more lanes than this is no sound setting for one process. */
@@ -63,9 +63,6 @@ const maxBatch = 500
 
 /** Between tries of one write: short, for a job that has ended holds up its queue's limit. */
 const rewrite = { baseMs: 200, factor: 2, capMs: 5_000, jitter: 0.5 }
-
-/** A job that the storage won't start must not be fetched again in the same breath. */
-const releaseMs = 1_000
 
 type Move = 'start' | 'heartbeat' | 'succeed' | 'retry' | 'deadLetter' | 'giveBack'
 type Item<M extends Move> = Parameters<WorkerPort[M]>[0][number]
@@ -126,6 +123,7 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
       // Nothing else can be done for it here: without heartbeat the rescue finds it.
       const about = { jobId: job.lease.jobId, type: job.type, move, err: answer.error }
       log.error({ event: 'job move refused', ...about }, 'job move refused')
+      deps.onRefused(job)
     }
     return answer?.outcome === 'moved'
   }
@@ -178,20 +176,8 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
     async giveBack(job, delayMs) {
       const { lease } = job
       const answer = await untilAnswered(job, () => giveBack({ lease, delayMs }))
-      if (account(job, 'giveBack', answer)) announce(job, 'Pending')
-    },
-
-    async release(job, error) {
-      const { lease } = job
-      const given = await untilAnswered(job, () => giveBack({ lease, delayMs: releaseMs }))
-      if (given?.outcome !== 'stale') {
-        if (account(job, 'giveBack', given)) announce(job, 'Pending')
-        return
-      }
-      const run = { lease, delayMs: releaseMs, error, refundAttempt: true }
-      const answer = await untilAnswered(job, () => retry(run))
       if (answer?.outcome === 'cancelled') cancelled(job)
-      if (account(job, 'retry', answer)) announce(job, 'Pending')
+      if (account(job, 'giveBack', answer)) announce(job, 'Pending')
     },
   }
 }

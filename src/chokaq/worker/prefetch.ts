@@ -1,11 +1,13 @@
 /**
  * The jobs that were fetched and not yet begun, and how many more may be: those for which a lane is
  * free, and as many as the lanes would begin within a second at their present pace, never more than a
- * batch. So a worker whose lanes hold long work keeps nothing from the others.
+ * batch. So a worker whose lanes hold long work keeps nothing from the others. Where runs are shorter than
+ * a round trip to the storage, what is fetched is started with that, as far as it may be started ahead.
  */
 
 import type { FetchedJob } from '../jobs/job.js'
 import type { ConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
+import type { Wanted } from './fetch-loop.js'
 import type { Pace } from './pace.js'
 
 export interface Buffered {
@@ -20,8 +22,8 @@ export interface Prefetch {
   next(): Buffered | undefined
   /** It has its lane, or needs none. */
   entered(): void
-  /** Jobs to ask for now; 0 while there are enough. */
-  wanted(): number
+  /** None while there are enough. */
+  wanted(): Wanted
   /** All that wait, which then wait no more. */
   drain(): readonly Buffered[]
 }
@@ -57,27 +59,38 @@ export function createPrefetch({
     return Math.min(batchSize, pace.lately(), Math.floor(perSecond * startAheadShare))
   }
 
+  /** Half of what there may be at a time at least, unless nothing is left: not a fetch for each job. */
+  const portion = (room: number, most: number, left: number): number => {
+    const jobs = Math.min(batchSize, room)
+    return left === 0 || jobs >= Math.min(batchSize, most) / 2 ? Math.max(0, jobs) : 0
+  }
+
   return {
     add(jobs, fetchedAt) {
       waiting.push(...jobs.map((job) => ({ job, fetchedAt })))
     },
     next() {
-      if (entering >= freeLanes() + startAhead()) return undefined
-      const first = waiting.shift()
-      if (first !== undefined) entering += 1
+      const [first] = waiting
+      if (first === undefined) return undefined
+      const mayEnter = first.job.started !== undefined || entering < freeLanes() + startAhead()
+      if (!mayEnter) return undefined
+      waiting.shift()
+      entering += 1
       return first
     },
     entered() {
       entering -= 1
     },
     wanted() {
-      const target = Math.min(
-        batchSize,
-        freeLanes() - entering + Math.floor(pace.perSecond(limiter.limit)),
-      )
-      const room = target - waiting.length
-      // Half a batch at a time at least, unless nothing is left: not a fetch for each job.
-      return waiting.length === 0 || room >= batchSize / 2 ? Math.max(0, room) : 0
+      const ahead = startAhead()
+      if (ahead > 0 && waiting.length === 0) {
+        const most = freeLanes() + ahead
+        const jobs = portion(most - entering, most, entering)
+        return { jobs, start: true }
+      }
+      const most = freeLanes() - entering + Math.floor(pace.perSecond(limiter.limit))
+      const room = Math.min(batchSize, most) - waiting.length
+      return { jobs: portion(room, batchSize, waiting.length), start: false }
     },
     drain() {
       const all = waiting

@@ -45,7 +45,7 @@ export async function processJob(
     else {
       const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
       deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
-      await moves.deadLetter(job, admission)
+      await moves.deadLetter(job, { ...admission, refundAttempt: true })
     }
   } finally {
     // In any case: a place that is not given back would be gone for good.
@@ -65,13 +65,18 @@ async function startAndRun(
     await moves.giveBack(job)
     return
   }
+  if (job.started !== undefined) {
+    deps.events.emit({ kind: 'job', id: job.lease.jobId, queue: job.queue, state: 'Processing' })
+    await runStarted({ job, admission, started: job.started, ageMs }, deps)
+    return
+  }
   let started: StartResult
   try {
     started = await moves.start(job)
   } catch (error) {
     const about = { event: 'job start unknown', jobId: job.lease.jobId, err: error }
     deps.log.debug(about, 'job start unknown')
-    await moves.release(job, 'its start was not confirmed by the storage')
+    await moves.giveBack(job, unknownStartMs)
     return
   }
   if (started.outcome === 'started') {
@@ -82,6 +87,9 @@ async function startAndRun(
   deps.onEntered(job)
   if (started.outcome === 'paused') await moves.giveBack(job)
 }
+
+/** A job that the storage won't start must not be fetched again in the same breath. */
+const unknownStartMs = 1_000
 
 /** What the storage refuses now it will refuse again, until a person has mended it. */
 const refusedStartMs = 60_000

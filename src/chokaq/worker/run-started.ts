@@ -1,8 +1,8 @@
 /** A started job: waits for its lane, runs under its heartbeat, and is settled when its handler ends. */
 
-import type { FetchedJob } from '../jobs/job.js'
+import type { FetchedJob, StartedRun } from '../jobs/job.js'
 import type { ConcurrencyLimiter, Permit } from '../kernel/concurrency-limiter.js'
-import type { HeartbeatResult, StartResult } from '../storage/worker-port.js'
+import type { HeartbeatResult } from '../storage/worker-port.js'
 import { RunAbort } from './abort.js'
 import type { Admission } from './admit-job.js'
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js'
@@ -15,7 +15,7 @@ import { defaultBackoff, defaultMaxAgeMs, defaultTimeoutMs } from './worker-opti
 export interface StartedJob {
   readonly job: FetchedJob
   readonly admission: Extract<Admission, { kind: 'admitted' }>
-  readonly started: Extract<StartResult, { outcome: 'started' }>
+  readonly started: StartedRun
   readonly ageMs: () => number
 }
 

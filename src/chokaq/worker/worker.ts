@@ -80,6 +80,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   const underWay = new Set<Promise<void>>()
   /** Fetched and not settled yet. */
   const held = new Set<FetchedJob>()
+  /** Tokens of leases that were neither settled nor given back: their handlers may have run. */
+  const leftToRescue = new Set<number>()
   /** On their way to a lane. */
   const entering = new Set<FetchedJob>()
   let abortGraceMs = options.abortGraceMs ?? defaultAbortGraceMs
@@ -92,8 +94,11 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     queues: options.queues,
     pollIntervalMs: options.pollIntervalMs,
     // What has run and is not stored yet counts too: a storage that is slow to store gets no more.
-    wanted: () => Math.max(0, Math.min(prefetch.wanted(), heldAtMost() - underWay.size)),
-    held: () => [...held].map(({ lease }) => lease.token),
+    wanted: () => {
+      const { jobs, start } = prefetch.wanted()
+      return { jobs: Math.max(0, Math.min(jobs, heldAtMost() - underWay.size)), start }
+    },
+    held: () => [...[...held].map(({ lease }) => lease.token), ...leftToRescue],
     onGivenBack(jobs) {
       for (const { id, queue } of jobs) events.emit({ kind: 'job', id, queue, state: 'Pending' })
     },
@@ -116,6 +121,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     abandoned: abandoned.signal,
     // A queue with MaxWorkers has room again.
     onMoved: () => loop.wake(),
+    onRefused: ({ lease }) => leftToRescue.add(lease.token),
   })
 
   const parts: ProcessDependencies = {
@@ -159,6 +165,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
       await processJob(job, fetchedAt, parts)
     } catch (error) {
       // A fault of the program: the job is left to the rescue, the others go on.
+      leftToRescue.add(job.lease.token)
       log.error(
         { event: 'job processing failed', jobId: job.lease.jobId, err: error },
         'job processing failed',

@@ -6,7 +6,9 @@ import { createConcurrencyLimiter } from '../../../src/chokaq/kernel/concurrency
 import { createPace } from '../../../src/chokaq/worker/pace.js'
 import { createPrefetch } from '../../../src/chokaq/worker/prefetch.js'
 
-const jobs = (count: number) => Array.from({ length: count }, () => ({}) as FetchedJob)
+const started = { attempt: 1, timeoutMs: undefined, zombieTimeoutMs: undefined }
+const jobs = (count: number, areStarted = false) =>
+  Array.from({ length: count }, () => ({ ...(areStarted && { started }) }) as FetchedJob)
 
 function create({ lanes = 4, batchSize = 20, perSecond = 0, lately = 100_000 } = {}) {
   const limiter = createConcurrencyLimiter(lanes)
@@ -17,21 +19,45 @@ function create({ lanes = 4, batchSize = 20, perSecond = 0, lately = 100_000 } =
 describe('fetching ahead', () => {
   it('asks for the free lanes only, where the lanes hold long work', () => {
     const { limiter, prefetch } = create()
-    expect(prefetch.wanted()).toBe(4)
+    expect(prefetch.wanted()).toEqual({ jobs: 4, start: false })
     const permits = Array.from({ length: 4 }, () => limiter.tryAcquire())
-    expect(prefetch.wanted()).toBe(0)
+    expect(prefetch.wanted()).toEqual({ jobs: 0, start: false })
     permits[0]?.release()
-    expect(prefetch.wanted()).toBe(1)
+    expect(prefetch.wanted()).toEqual({ jobs: 1, start: false })
   })
 
   it('asks for as many more as the pace will begin, at most a batch, by half batches', () => {
-    expect(create({ perSecond: 7 }).prefetch.wanted()).toBe(11)
-    const { prefetch } = create({ perSecond: 5_000 })
-    expect(prefetch.wanted()).toBe(20)
+    expect(create({ perSecond: 7 }).prefetch.wanted()).toEqual({ jobs: 11, start: false })
+    const { prefetch } = create({ perSecond: 80 })
+    expect(prefetch.wanted()).toEqual({ jobs: 20, start: false })
     prefetch.add(jobs(11), 0)
-    expect(prefetch.wanted()).toBe(0)
+    expect(prefetch.wanted().jobs).toBe(0)
     prefetch.next()
-    expect(prefetch.wanted()).toBe(10)
+    expect(prefetch.wanted().jobs).toBe(10)
+  })
+
+  it('asks for started ones where runs are shorter than a round trip, as many as may be ahead', () => {
+    const { prefetch } = create({ perSecond: 5_000 })
+    expect(prefetch.wanted()).toEqual({ jobs: 20, start: true })
+    prefetch.add(jobs(20, true), 0)
+    while (prefetch.next() !== undefined);
+    expect(prefetch.wanted()).toEqual({ jobs: 0, start: true })
+    for (let n = 0; n < 6; n += 1) prefetch.entered()
+    expect(prefetch.wanted()).toEqual({ jobs: 10, start: true })
+  })
+
+  it('starts nothing over those that wait unstarted', () => {
+    const { prefetch } = create({ perSecond: 5_000 })
+    prefetch.add(jobs(1), 0)
+    expect(prefetch.wanted().start).toBe(false)
+  })
+
+  it('lets in what is started, whatever the lanes do', () => {
+    const { prefetch } = create({ perSecond: 0 })
+    prefetch.add(jobs(30, true), 0)
+    let entered = 0
+    while (prefetch.next() !== undefined) entered += 1
+    expect(entered).toBe(30)
   })
 
   it('lets in as many as there are free lanes, and more where runs are shorter than a round trip', () => {

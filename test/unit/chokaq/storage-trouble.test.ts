@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { rescueIntervalMs } from '../../../src/chokaq/upkeep/rescue-pass.js'
 import { waitFor } from '../../support/wait-for.js'
-import { anything, gate, useCoreWorlds } from './core-world.js'
+import { anything, useCoreWorlds } from './core-world.js'
 
 const createWorld = useCoreWorlds()
 const lost = (): Promise<never> => Promise.reject(new Error('connection lost'))
@@ -27,47 +27,6 @@ describe('a storage that fails', () => {
       'warn jobs can not be fetched',
       'info jobs can be fetched again',
     ])
-  })
-
-  it('loses the answer of a fetch: its jobs are given back as soon as it answers again, and run', async () => {
-    let failures = 1
-    const { core, registry, until, lines } = createWorld({
-      around: (storage) => ({
-        ...storage,
-        fetch: async (request) => {
-          const jobs = await storage.fetch(request)
-          return (failures -= 1) >= 0 ? lost() : jobs
-        },
-      }),
-    })
-    const attempts: number[] = []
-    registry.defineJob('a.v1', anything, ({ attempt }) => void attempts.push(attempt))
-    const { id } = await core.queue.enqueue('a.v1', {})
-    core.start()
-    await until(id, 'Succeeded')
-    expect(attempts).toEqual([1])
-    expect(lines).toContainEqual(
-      expect.objectContaining({ level: 'warn', event: 'jobs of a lost fetch', jobs: 1 }),
-    )
-  })
-
-  it('loses the answer of a fetch on the way to a stop: nothing stays Fetched', async () => {
-    const fetched = gate()
-    const { core, storage } = createWorld({
-      around: (inner) => ({
-        ...inner,
-        fetch: async (request) => {
-          await inner.fetch(request)
-          fetched.open()
-          return lost()
-        },
-      }),
-    })
-    const [job] = await storage.enqueue([{ type: 'a.v1', queue: 'q', payload: '{}' }])
-    core.start()
-    await fetched.opened
-    await core.stop(2_000)
-    expect(await storage.findJob(job?.id ?? '')).toMatchObject({ state: 'Pending', attempts: 0 })
   })
 
   it.each(['before', 'after'])(

@@ -42,6 +42,7 @@ describe('the states', () => {
 /** Every pair that some move joins; all others are illegal. */
 const legal: readonly (readonly [JobState, JobState])[] = [
   ['Pending', 'Fetched'],
+  ['Pending', 'Processing'],
   ['Pending', 'Cancelled'],
   ['Fetched', 'Pending'],
   ['Fetched', 'Processing'],
@@ -75,7 +76,7 @@ describe('the moves', () => {
 
   it('in types, too: an illegal one cannot be written down', () => {
     expectTypeOf<NextState<'Succeeded'>>().toBeNever()
-    expectTypeOf<NextState<'Pending'>>().toEqualTypeOf<'Fetched' | 'Cancelled'>()
+    expectTypeOf<NextState<'Pending'>>().toEqualTypeOf<'Fetched' | 'Processing' | 'Cancelled'>()
     expectTypeOf<NextState<'Zombie'>>().toEqualTypeOf<'Pending'>()
   })
 

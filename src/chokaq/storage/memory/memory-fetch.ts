@@ -3,7 +3,7 @@
 import { checkFetch } from '../check-fetch.js'
 import type { FetchedJob } from '../../jobs/job.js'
 import type { FetchRequest, LostJob } from '../worker-port.js'
-import { isActive, takeBack } from './memory-jobs.js'
+import { begin, isActive, takeBack } from './memory-jobs.js'
 import { compare } from './memory-metrics.js'
 import { unlimited, type MemoryTables, type StoredJob } from './memory-tables.js'
 
@@ -24,7 +24,7 @@ export function fetch(tables: MemoryTables, request: FetchRequest): readonly Fet
     taken.set(job.queue, already + 1)
     picked.push(job)
   }
-  return picked.map((job) => take(tables, job, request.owner, now))
+  return picked.map((job) => take(tables, job, request, now))
 }
 
 export function giveBackLost(
@@ -33,7 +33,7 @@ export function giveBackLost(
 ): readonly LostJob[] {
   const known = new Set(held)
   const lost = [...tables.tables.hot.values()].filter(
-    (job) => job.owner === owner && job.state === 'Fetched' && !known.has(job.token ?? NaN),
+    (job) => job.owner === owner && !known.has(job.token ?? NaN) && job.cancel === undefined,
   )
   for (const job of lost) takeBack(tables, job)
   return lost.map(({ id, type, queue }) => ({ id, type, queue }))
@@ -56,19 +56,27 @@ function roomByQueue(tables: MemoryTables): (queue: string) => number {
   }
 }
 
-function take(tables: MemoryTables, job: StoredJob, owner: string, now: number): FetchedJob {
+function take(
+  tables: MemoryTables,
+  job: StoredJob,
+  { owner, start }: FetchRequest,
+  now: number,
+): FetchedJob {
   const token = tables.nextToken()
+  const { attempts } = job
   job.state = 'Fetched'
   job.owner = owner
   job.token = token
   job.heartbeatAtMs = now
+  const started = start === true ? begin(tables, job) : undefined
   return {
     lease: { jobId: job.id, owner, token },
     type: job.type,
     queue: job.queue,
     payload: job.payload,
     priority: job.priority,
-    attempts: job.attempts,
+    attempts,
+    started,
     idempotencyKey: job.idempotencyKey,
     tags: [...job.tags],
     createdBy: job.createdBy,

@@ -1,11 +1,26 @@
 /** Moves that every part of the in-memory storage makes, and how a stored job is shown. */
 
-import type { DeadJob, JobRecord } from '../../jobs/job.js'
+import type { DeadJob, JobRecord, StartedRun } from '../../jobs/job.js'
 import type { FailureReason } from '../../kernel/failure.js'
 import { placeOf, type DeadState, type HotState, type JobState } from '../../kernel/job-state.js'
 import { limits } from '../../jobs/limits.js'
 import { storableText } from '../../jobs/storable-text.js'
-import type { MemoryTables, StoredJob } from './memory-tables.js'
+import { unlimited, type MemoryTables, type StoredJob } from './memory-tables.js'
+
+/** Fetched → Processing. */
+export function begin(tables: MemoryTables, job: StoredJob): StartedRun {
+  const { timeoutMs, zombieTimeoutMs } = tables.queues.get(job.queue) ?? unlimited
+  job.state = 'Processing'
+  job.attempts += 1
+  job.startedAtMs = tables.now()
+  job.heartbeatAtMs = tables.now()
+  return { attempt: job.attempts, timeoutMs, zombieTimeoutMs }
+}
+
+/** The attempt of a start whose handler has not begun. */
+export function refundStart(job: StoredJob): void {
+  if (job.state === 'Processing') job.attempts -= 1
+}
 
 /** Back into the queue; due at `dueAtMs`. */
 export function makePending(tables: MemoryTables, job: StoredJob, dueAtMs: number): void {
@@ -18,8 +33,9 @@ export function makePending(tables: MemoryTables, job: StoredJob, dueAtMs: numbe
   tables.relocate(job, before)
 }
 
-/** From a Fetched job's owner: its lease is over for good, what it says from now on is stale. */
+/** From its owner who has not run it: the lease is over for good, what it says from now on is stale. */
 export function takeBack(tables: MemoryTables, job: StoredJob): void {
+  refundStart(job)
   makePending(tables, job, job.dueAtMs)
   job.token = undefined
 }

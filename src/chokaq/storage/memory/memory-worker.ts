@@ -17,7 +17,7 @@ import type {
   WorkerPort,
 } from '../worker-port.js'
 import { cancellationDetails } from '../cancellation-details.js'
-import { isActive, makeDead, makePending } from './memory-jobs.js'
+import { begin, isActive, makeDead, makePending, refundStart } from './memory-jobs.js'
 import { unlimited, type MemoryTables, type StoredJob } from './memory-tables.js'
 
 type Items<M extends keyof WorkerPort> = Parameters<WorkerPort[M]>[0] extends readonly (infer I)[]
@@ -44,13 +44,9 @@ function left(tables: MemoryTables, lease: Lease): StoredJob | undefined {
 export function start(tables: MemoryTables, lease: Lease): StartResult {
   const job = held(tables, lease)
   if (job?.state !== 'Fetched') return stale
-  const { paused, timeoutMs, zombieTimeoutMs } = tables.queues.get(job.queue) ?? unlimited
+  const { paused } = tables.queues.get(job.queue) ?? unlimited
   if (paused) return { outcome: 'paused' }
-  job.state = 'Processing'
-  job.attempts += 1
-  job.startedAtMs = tables.now()
-  job.heartbeatAtMs = tables.now()
-  return { outcome: 'started', attempt: job.attempts, timeoutMs, zombieTimeoutMs }
+  return { outcome: 'started', ...begin(tables, job) }
 }
 
 export function heartbeat(tables: MemoryTables, beat: Items<'heartbeat'>): HeartbeatResult {
@@ -115,14 +111,18 @@ export function retry(tables: MemoryTables, item: Items<'retry'>): RetryResult {
 export function deadLetter(tables: MemoryTables, item: Items<'deadLetter'>): MoveResult {
   const job = held(tables, item.lease)
   if (job === undefined) return left(tables, item.lease)?.reason === item.reason ? moved : stale
+  if (item.refundAttempt === true) refundStart(job)
   makeDead(tables, job, item)
   return moved
 }
 
-export function giveBack(tables: MemoryTables, item: Items<'giveBack'>): MoveResult {
+export function giveBack(tables: MemoryTables, item: Items<'giveBack'>): RetryResult {
   const job = held(tables, item.lease)
-  if (job?.state !== 'Fetched') {
-    return left(tables, item.lease)?.state === 'Pending' ? moved : stale
+  if (job === undefined) return left(tables, item.lease)?.state === 'Pending' ? moved : stale
+  refundStart(job)
+  if (job.cancel !== undefined) {
+    makeDead(tables, job, { reason: 'Cancelled', details: cancellationDetails(job.cancel) })
+    return { outcome: 'cancelled' }
   }
   makePending(tables, job, dueAfter(tables, job, item.delayMs))
   return moved

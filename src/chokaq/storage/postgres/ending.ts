@@ -2,24 +2,28 @@
 
 import { sql, type RawBuilder } from 'kysely'
 
-/** What both tables of ended jobs take over from the hot one as it is. */
+/** What both tables of ended jobs take over from the hot one as it is, beside the attempts. */
 const kept = sql.raw(`
-  id, queue, type, payload, priority, attempts, idempotency_key, tags, owner, token, checkpoint,
-  created_by, modified_by, created_at, started_at`)
+  id, queue, type, payload, priority, idempotency_key, tags, owner, token, checkpoint, created_by,
+  modified_by, created_at, started_at`)
 
 /** `from` gives the hot row's columns and duration_ms. */
 export function archive(from: string): RawBuilder<unknown> {
   return sql`
-    insert into chokaq.jobs_archive (${kept}, duration_ms)
-    select ${kept}, duration_ms from ${sql.table(from)}
+    insert into chokaq.jobs_archive (${kept}, attempts, duration_ms)
+    select ${kept}, attempts, duration_ms from ${sql.table(from)}
     returning id, queue, duration_ms`
 }
 
-/** `from` gives the hot row's columns, duration_ms, reason and details. */
-export function bury(from: string): RawBuilder<unknown> {
+/**
+ * `from` gives the hot row's columns, duration_ms, reason and details.
+ *
+ * @param attempts the runs begun, of that row
+ */
+export function bury(from: string, attempts = sql`attempts`): RawBuilder<unknown> {
   return sql`
-    insert into chokaq.jobs_dlq (${kept}, duration_ms, reason, details, state)
-    select ${kept}, duration_ms, reason, details,
+    insert into chokaq.jobs_dlq (${kept}, attempts, duration_ms, reason, details, state)
+    select ${kept}, ${attempts}, duration_ms, reason, details,
       case reason when 'Cancelled' then 5 when 'Zombie' then 6 else 4 end
     from ${sql.table(from)}
     returning id, queue, type, owner`

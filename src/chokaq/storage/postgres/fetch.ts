@@ -6,6 +6,9 @@ import { storableText } from '../../jobs/storable-text.js'
 import { checkFetch } from '../check-fetch.js'
 import type { FetchRequest, LostJob, WorkerPort } from '../worker-port.js'
 import type { Connections, Executor } from './connections.js'
+import { isRefusal } from './item-by-item.js'
+import { startsOf } from './lease-items.js'
+import { startedRun } from './run.js'
 
 interface Row {
   readonly id: string
@@ -15,8 +18,10 @@ interface Row {
   readonly payload: string
   readonly priority: number
   readonly attempts: number
+  readonly timeout_ms: number | null
+  readonly zombie_ms: number | null
   readonly idempotency_key: string | null
-  readonly tags: string[]
+  readonly tags: string[] | null
   readonly created_by: string | null
   readonly age_ms: number
   readonly lag_ms: number
@@ -38,14 +43,14 @@ export function createFetch(
   let inTransaction = false
   const fetch = async (request: FetchRequest): Promise<readonly FetchedJob[]> => {
     checkFetch(request)
-    if (inTransaction) {
-      const own = db.transaction().setIsolationLevel('read committed')
-      return own.execute((trx) => claim(trx, request))
-    }
     try {
-      return await claim(db, request)
+      if (!inTransaction) return await claim(db, request)
+      const own = db.transaction().setIsolationLevel('read committed')
+      return await own.execute((trx) => claim(trx, request))
     } catch (error) {
-      if ((error as { code?: unknown } | null)?.code !== wrongIsolation) throw error
+      if (isRefusal(error) && request.start === true) return fetch({ ...request, start: false })
+      if (inTransaction || (error as { code?: unknown } | null)?.code !== wrongIsolation)
+        throw error
       inTransaction = true
       return fetch(request)
     }
@@ -60,27 +65,32 @@ export async function giveBackLost(
   const { rows } = await sql<LostJob>`
     with lost as materialized (
       select h.id from chokaq.jobs_hot h
-      where h.owner = ${storableText(owner)} and h.state = 1 and h.token <> all (${held}::bigint[])
+      where h.owner = ${storableText(owner)} and h.token <> all (${held}::bigint[])
+        and h.cancel_requested_by is null
       order by h.id for update of h skip locked
     )
     update chokaq.jobs_hot h
-    set state = 0, owner = null, token = null, heartbeat_at = null
+    set state = 0, owner = null, token = null, heartbeat_at = null, attempts = attempts - ${startsOf}
     from lost where h.id = lost.id
     returning h.id, h.type, h.queue
   `.execute(db)
   return rows
 }
 
+const none: readonly string[] = []
+
 /** `chokaq.fetch_jobs` tells why no queue's MaxWorkers can be exceeded, and what it locks. */
 async function claim(db: Executor, request: FetchRequest): Promise<readonly FetchedJob[]> {
-  const { owner, limit } = request
+  const { owner, limit, start = false } = request
   const queues = request.queues?.map((name) => storableText(name)) ?? null
   const { rows } = await sql<Row>`
     select f.id, f.token, f.type, f.queue, f.payload::text as payload, f.priority, f.attempts,
-      f.idempotency_key, f.tags, f.created_by, f.checkpoint::text as checkpoint,
-      extract(epoch from f.heartbeat_at - f.enqueued_at)::float8 * 1000 as age_ms,
-      extract(epoch from f.heartbeat_at - f.scheduled_at)::float8 * 1000 as lag_ms
-    from chokaq.fetch_jobs(${owner}, ${limit}, ${queues}::text[]) f
+      f.idempotency_key, nullif(f.tags, '{}') as tags, f.created_by, f.checkpoint::text as checkpoint,
+      date_part('epoch', f.heartbeat_at - f.enqueued_at) * 1000 as age_ms,
+      date_part('epoch', f.heartbeat_at - f.scheduled_at) * 1000 as lag_ms,
+      q.timeout_ms::float8 as timeout_ms, q.zombie_timeout_ms::float8 as zombie_ms
+    from chokaq.fetch_jobs(${owner}, ${limit}, ${queues}::text[], ${start}) f
+      left join chokaq.queues q on q.name = f.queue
     order by f.priority desc, f.scheduled_at, f.id
   `.execute(db)
   return rows.map((row) => ({
@@ -89,9 +99,10 @@ async function claim(db: Executor, request: FetchRequest): Promise<readonly Fetc
     queue: row.queue,
     payload: row.payload,
     priority: row.priority,
-    attempts: row.attempts,
+    attempts: start ? row.attempts - 1 : row.attempts,
+    started: start ? startedRun(row.attempts, row) : undefined,
     idempotencyKey: row.idempotency_key ?? undefined,
-    tags: row.tags,
+    tags: row.tags ?? none,
     createdBy: row.created_by ?? undefined,
     ageMs: row.age_ms,
     lagMs: row.lag_ms,

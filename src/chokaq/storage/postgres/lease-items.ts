@@ -43,5 +43,8 @@ function owners(items: readonly Leased[]): RawBuilder<unknown> {
   return sql`(${each}::text[])[i.ord]`
 }
 
+/** Of a row of the hot table: 1 where it has been started, and an attempt burnt with that. */
+export const startsOf = sql`(state = 2)::int`
+
 /** True of a row `h` of the hot table that is Fetched or Processing under the lease of item `i`. */
 export const isHeld = sql`h.id = i.id and h.owner = i.owner and h.token = i.token`

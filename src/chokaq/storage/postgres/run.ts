@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { checkPayload } from '../../jobs/check-job.js'
-import type { Lease } from '../../jobs/job.js'
+import type { Lease, StartedRun } from '../../jobs/job.js'
 import { storableProgress } from '../../jobs/storable-number.js'
 import type { HeartbeatResult, StartResult } from '../worker-port.js'
 import type { Executor } from './connections.js'
@@ -40,18 +40,28 @@ export async function start(
     union all select ord::int, null, null, null from held where paused
   `.execute(db)
   const answers = leases.map((): StartResult => ({ outcome: 'stale' }))
-  for (const { ord, attempts, timeout_ms: timeoutMs, zombie_ms: zombieMs } of rows) {
+  for (const { ord, attempts, ...limits } of rows) {
     answers[ord - 1] =
       attempts === null
         ? { outcome: 'paused' }
         : {
             outcome: 'started',
-            attempt: attempts,
-            timeoutMs: timeoutMs ?? undefined,
-            zombieTimeoutMs: zombieMs ?? undefined,
+            ...startedRun(attempts, limits),
           }
   }
   return answers
+}
+
+/** @param attempt its number; the limits are its queue's */
+export function startedRun(
+  attempt: number,
+  limits: { readonly timeout_ms: number | null; readonly zombie_ms: number | null },
+): StartedRun {
+  return {
+    attempt,
+    timeoutMs: limits.timeout_ms ?? undefined,
+    zombieTimeoutMs: limits.zombie_ms ?? undefined,
+  }
 }
 
 type Beat = { readonly lease: Lease; readonly progress?: number | undefined }

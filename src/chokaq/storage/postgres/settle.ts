@@ -8,7 +8,7 @@ import { storableText } from '../../jobs/storable-text.js'
 import type { MoveResult, RetryResult, WorkerPort } from '../worker-port.js'
 import type { Executor } from './connections.js'
 import { archive, bury, count } from './ending.js'
-import { isHeld, itemRelation } from './lease-items.js'
+import { isHeld, itemRelation, startsOf } from './lease-items.js'
 
 type Items<M extends 'succeed' | 'retry' | 'deadLetter' | 'giveBack'> = Parameters<WorkerPort[M]>[0]
 
@@ -18,6 +18,9 @@ interface Answer {
 }
 
 const toResult = ({ moved }: Answer): MoveResult => ({ outcome: moved ? 'moved' : 'stale' })
+
+const toRetryResult = (answer: Required<Answer>): RetryResult =>
+  answer.cancelled ? { outcome: 'cancelled' } : toResult(answer)
 
 const detailsOf = (text: string): string => storableText(text, limits.detailsLength)
 
@@ -105,7 +108,7 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
       left join ended on ended.id = held.id
     order by i.ord
   `.execute(db)
-  return rows.map((row) => (row.cancelled ? { outcome: 'cancelled' } : toResult(row)))
+  return rows.map(toRetryResult)
 }
 
 export async function deadLetter(
@@ -122,19 +125,20 @@ export async function deadLetter(
       value: ({ durationMs }: Item) =>
         durationMs === undefined ? null : storableDurationMs(durationMs),
     },
+    { name: 'refund', type: 'boolean', value: ({ refundAttempt }: Item) => refundAttempt === true },
   ] as const
   const { rows } = await sql<Answer>`
     with ${itemRelation(items, columns)},
     held as materialized (
-      select i.ord, h.id, i.reason, i.details, i.duration_ms
+      select i.ord, h.id, i.reason, i.details, i.duration_ms, i.refund
       from chokaq.jobs_hot h join item i on ${isHeld}
       where h.state in (1, 2) order by h.id for update of h
     ),
     gone as (
       delete from chokaq.jobs_hot h using held where h.id = held.id
-      returning h.*, held.reason, held.details, held.duration_ms
+      returning h.*, held.reason, held.details, held.duration_ms, held.refund
     ),
-    moved as (${bury('gone')}),
+    moved as (${bury('gone', sql`attempts - ${startsOf} * refund::int`)}),
     counted as (${count(sql`select queue, 'failed', 0::float8 from moved`)})
     select m.id is not null or exists (
         select from chokaq.jobs_dlq d
@@ -148,7 +152,7 @@ export async function deadLetter(
 export async function giveBack(
   db: Executor,
   items: readonly { readonly lease: Lease; readonly delayMs?: number | undefined }[],
-): Promise<readonly MoveResult[]> {
+): Promise<readonly RetryResult[]> {
   type Item = Items<'giveBack'>[number]
   const columns = [
     {
@@ -157,24 +161,37 @@ export async function giveBack(
       value: ({ delayMs }: Item) => (delayMs === undefined ? null : storableDelayMs(delayMs)),
     },
   ] as const
-  const { rows } = await sql<Answer>`
+  const { rows } = await sql<Required<Answer>>`
     with ${itemRelation(items, columns)},
     held as materialized (
-      select i.ord, h.id, i.delay_ms from chokaq.jobs_hot h join item i on ${isHeld}
-      where h.state = 1 order by h.id for update of h
+      select i.ord, h.id, i.delay_ms, h.cancel_requested_by as by, h.cancel_reason
+      from chokaq.jobs_hot h join item i on ${isHeld}
+      where h.state in (1, 2) order by h.id for update of h
     ),
     back as (
       update chokaq.jobs_hot h
-      set state = 0, owner = null, heartbeat_at = null,
+      set state = 0, owner = null, heartbeat_at = null, progress = null,
+        attempts = attempts - ${startsOf},
         scheduled_at = coalesce(
           clock_timestamp() + held.delay_ms * interval '1 millisecond', h.scheduled_at)
-      from held where h.id = held.id
+      from held where h.id = held.id and held.by is null
       returning h.id
-    )
+    ),
+    gone as (
+      delete from chokaq.jobs_hot h using held where h.id = held.id and held.by is not null
+      returning h.*, null::float8 as duration_ms, 'Cancelled' as reason,
+        left(format('cancelled by %s: %s', held.by, held.cancel_reason), ${limits.detailsLength})
+          as details
+    ),
+    ended as (${bury('gone', sql`attempts - ${startsOf}`)}),
+    counted as (${count(sql`select queue, 'failed', 0::float8 from ended`)})
     select back.id is not null or exists (
         select from chokaq.jobs_hot h where h.id = i.id and h.state = 0 and h.token = i.token
-      ) as moved
-    from item i left join held using (ord) left join back on back.id = held.id order by i.ord
+      ) as moved,
+      ended.id is not null as cancelled
+    from item i left join held using (ord) left join back on back.id = held.id
+      left join ended on ended.id = held.id
+    order by i.ord
   `.execute(db)
-  return rows.map(toResult)
+  return rows.map(toRetryResult)
 }

@@ -50,6 +50,30 @@ describeStorages('Phase 2, Fetch', (get) => {
     expect((await look(storage, future)).state).toBe('Pending')
   })
 
+  test('with a start in it: Processing, an attempt burnt, the limits of its queue', async () => {
+    const { storage } = get()
+    const limits = { timeoutMs: 2_400_000, zombieTimeoutMs: 90_000 }
+    await storage.changeQueue('slow', { ...limits, maxWorkers: 1 }, by)
+    const first = await put(storage, { queue: 'slow', priority: 90 })
+    await put(storage, { queue: 'slow', priority: 80 })
+    const second = await put(storage)
+    const jobs = await storage.fetch({ owner: 'worker-1', limit: 10, start: true })
+    expect(jobs).toMatchObject([
+      { lease: { jobId: first }, attempts: 0, started: { attempt: 1, ...limits } },
+      { lease: { jobId: second }, attempts: 0, started: { attempt: 1, timeoutMs: undefined } },
+    ])
+    const job = await look(storage, second)
+    expect(job).toMatchObject({ state: 'Processing', attempts: 1, owner: 'worker-1' })
+    expect(job.startedAtMs).toBeGreaterThanOrEqual(job.createdAtMs)
+    const [, lease] = jobs.map((one) => one.lease)
+    if (lease === undefined) throw new Error('few')
+    expect(await storage.start([lease])).toEqual([{ outcome: 'stale' }])
+    expect(await storage.heartbeat([{ lease }])).toEqual([{ outcome: 'alive' }])
+    await storage.retry([{ lease, delayMs: 0, error: 'again' }])
+    const again = await storage.fetch({ owner: 'worker-2', limit: 10, start: true })
+    expect(again).toMatchObject([{ attempts: 1, started: { attempt: 2 } }])
+  })
+
   test('only from the queues that are asked for', async () => {
     const { storage } = get()
     const [a, , c] = [
@@ -187,18 +211,30 @@ describeStorages('Phase 2, Fetch', (get) => {
     await storage.start([started])
     const { lease: others } = await fetchOne(storage, 'worker-2')
     const request = { owner: 'worker-1', held: [known.token] }
-    expect(await storage.giveBackLost(request)).toEqual([
-      { id: lost.jobId, type: 'test.noop.v1', queue: 'q' },
-    ])
+    const given = await storage.giveBackLost(request)
+    expect(given.map(({ id }) => id).sort()).toEqual([lost.jobId, started.jobId].sort())
+    expect(given[0]).toMatchObject({ type: 'test.noop.v1', queue: 'q' })
     const states = async () =>
       Promise.all(
         [lost, known, started, others].map(async ({ jobId }) => (await look(storage, jobId)).state),
       )
-    expect(await states()).toEqual(['Pending', 'Fetched', 'Processing', 'Fetched'])
-    expect(await look(storage, lost.jobId)).toMatchObject({ attempts: 0, owner: undefined })
-    expect(await storage.start([lost])).toEqual([{ outcome: 'stale' }])
+    expect(await states()).toEqual(['Pending', 'Fetched', 'Pending', 'Fetched'])
+    for (const lease of [lost, started]) {
+      expect(await look(storage, lease.jobId)).toMatchObject({ attempts: 0, owner: undefined })
+      expect(await storage.start([lease])).toEqual([{ outcome: 'stale' }])
+    }
     expect(await storage.giveBackLost(request)).toEqual([])
     expect(await storage.giveBackLost({ ...request, held: [] })).toHaveLength(1)
+  })
+
+  test('what an owner does not know of and an operator wants cancelled waits for the rescue', async () => {
+    const { storage } = get()
+    await put(storage)
+    const [job] = await storage.fetch({ owner: 'worker-1', limit: 1, start: true })
+    const id = job?.lease.jobId ?? ''
+    await storage.cancel([id], { by: 'ops', reason: 'wrong' })
+    expect(await storage.giveBackLost({ owner: 'worker-1', held: [] })).toEqual([])
+    expect(await look(storage, id)).toMatchObject({ state: 'Processing', attempts: 1 })
   })
 
   test.each([0, -1, 1.5, 10_001])('refuses a limit of %d', async (limit) => {

@@ -12,9 +12,15 @@ export type Call =
       readonly priority: number
       readonly key: number
     }
-  | { readonly kind: 'fetch'; readonly owner: string; readonly limit: number }
+  | {
+      readonly kind: 'fetch'
+      readonly owner: string
+      readonly limit: number
+      readonly start: boolean
+    }
   | { readonly kind: Step; readonly lease: number }
   | { readonly kind: Act; readonly job: number }
+  | { readonly kind: 'giveBackLost'; readonly owner: string; readonly known: number }
   | { readonly kind: 'rescue'; readonly what: 'fetched' | 'running' }
   | { readonly kind: 'limit'; readonly queue: string; readonly maxWorkers: number | null }
   | { readonly kind: 'pause'; readonly queue: string; readonly paused: boolean }
@@ -41,10 +47,19 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
       kind: fc.constant('fetch' as const),
       owner: fc.constantFrom(...owners),
       limit: fc.integer({ min: 1, max: 4 }),
+      start: fc.boolean(),
     }),
   },
   { weight: 7, arbitrary: fc.record({ kind: fc.constantFrom(...steps), lease: fc.nat(7) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom(...acts), job: fc.nat(20) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('giveBackLost' as const),
+      owner: fc.constantFrom(...owners),
+      known: fc.nat(4),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({

@@ -68,6 +68,11 @@ export class ModelSide {
       }
       case 'raise':
         return storage.setPriority(ids, { by: 'ops', priority: 80 })
+      case 'giveBackLost': {
+        const held = this.leases.slice(-call.known).map(({ token }) => token)
+        const given = await storage.giveBackLost({ owner: call.owner, held })
+        return given.map(({ id }) => this.number(id)).sort()
+      }
       case 'rescue': {
         const found = await storage.rescue({
           fetchedTimeoutMs: call.what === 'fetched' ? -1 : 1e9,

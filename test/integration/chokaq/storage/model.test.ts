@@ -10,7 +10,7 @@ import { usePostgresStorage } from './storages.js'
 const postgres = usePostgresStorage()
 
 const enqueue: Call = { kind: 'enqueue', queue: 'a', priority: 10, key: 5 }
-const fetch: Call = { kind: 'fetch', owner: 'w1', limit: 2 }
+const fetch: Call = { kind: 'fetch', owner: 'w1', limit: 2, start: false }
 
 /** What chance meets rarely: jobs that are due in the reverse order of their ids. */
 const overtaken: readonly (readonly Call[])[] = [

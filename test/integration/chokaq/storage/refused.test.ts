@@ -1,7 +1,7 @@
 /** One item that the database refuses never spoils the others of its pass or batch. */
 
 import { describe, expect, test } from 'vitest'
-import { look, newJob, putRunning, usePostgresStorage } from './storages.js'
+import { idsIn, look, newJob, put, putRunning, usePostgresStorage } from './storages.js'
 
 const rescue = { fetchedTimeoutMs: 600_000, zombieTimeoutMs: -1, limit: 100 }
 
@@ -54,6 +54,30 @@ describe('What the database refuses', () => {
       expect((await look(storage, ids[1] ?? '')).state).toBe('Pending')
     } finally {
       await database.query('alter table chokaq.jobs_dlq drop constraint ck_middle')
+    }
+  })
+
+  test('P8 nor one that can’t be started spoil a fetch that starts: all are only fetched', async () => {
+    const { storage, database } = postgres()
+    for (let n = 0; n < 3; n += 1) await put(storage)
+    const [first] = await idsIn(storage, 'hot')
+    await database.query(
+      `alter table chokaq.jobs_hot add constraint ck_middle
+       check (state <> 2 or id <> '${first ?? ''}') not valid`,
+    )
+    try {
+      const jobs = await storage.fetch({ owner: 'worker-1', limit: 10, start: true })
+      expect(jobs.map(({ started, attempts }) => [started, attempts])).toEqual(
+        Array.from({ length: 3 }, () => [undefined, 0]),
+      )
+      const answers = await storage.start(jobs.map(({ lease }) => lease))
+      expect(answers.map(({ outcome }) => outcome).sort()).toEqual([
+        'refused',
+        'started',
+        'started',
+      ])
+    } finally {
+      await database.query('alter table chokaq.jobs_hot drop constraint ck_middle')
     }
   })
 
