@@ -1,39 +1,23 @@
 /** Each action of The Deck from the click to the database, and what is said where it can't be done. */
 
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { describeInBrowser, useBrowser } from '../support/browser.js'
+import { beforeEach, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.js'
 import { dealState, seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { seedEvent } from '../integration/http-api-fixtures.js'
-import { emptyTables, enter, serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { session } from './deck-forms.js'
+import { emptyTables, useDeck } from './deck-fixtures.js'
+import { confirm, main, notice, useVisits } from './deck-visits.js'
 
 const database = useTestDatabase()
 const maxAttempts = 10
 
 describeInBrowser('an action', () => {
-  const open = useBrowser()
-  let deck: ServedDeck
-  let cookie: string
-  beforeAll(async () => {
-    deck = await serveDeck(database())
-    cookie = await session(deck)
-  })
+  const deck = useDeck(database)
+  const at = useVisits(deck)
   beforeEach(() => emptyTables(database()))
-  afterAll(() => deck.app.stop())
 
-  async function at(path: string, mayComplain?: RegExp): Promise<Page> {
-    const page = await open({ ...(mayComplain && { mayComplain }) })
-    await enter(page, deck.url(path), cookie)
-    return page
-  }
-  const main = (page: Page) => page.getByRole('main')
-  async function confirm(page: Page, button: string): Promise<void> {
-    await page.getByLabel('Reason, for the audit').fill('the cause was mended')
-    await main(page).getByRole('button', { name: button, exact: true }).click()
-  }
   /** What is told beside a field, and read out with it; the cursor is there. */
   async function faultOf(page: Page, label: string): Promise<string | null> {
     const field = page.getByLabel(label)
@@ -43,7 +27,6 @@ describeInBrowser('an action', () => {
     expect(await page.getByRole('alert').getAttribute('id')).toBe(id)
     return page.locator(`#${id}`).textContent()
   }
-  const notice = (page: Page, text: string) => page.locator('#notices', { hasText: text }).waitFor()
   const audit = () =>
     database().query<{ actor: string; action: string }>(
       'select actor, action from messenger.chat_provision_audit order by id',
@@ -62,7 +45,7 @@ describeInBrowser('an action', () => {
     await page.getByRole('link', { name: 'Take it back' }).click()
     await confirm(page, 'Take back')
     await notice(page, '1 row taken back')
-    expect(page.url()).toBe(deck.url(`/provisions/${deal.dealId}`))
+    expect(page.url()).toBe(deck().url(`/provisions/${deal.dealId}`))
     expect(await state(deal)).toMatchObject({
       attempts: maxAttempts,
       events: ['Provisioning', 'Failed'],
@@ -136,7 +119,7 @@ describeInBrowser('an action', () => {
   it('replays and skips an event, and takes the skip back', async () => {
     const id = await seedEvent(database())
     const isIn = async (expected: string) => {
-      const { body } = await deck.ask(`/outbox/${id}`)
+      const { body } = await deck().ask(`/outbox/${id}`)
       expect(body).toMatchObject({ state: expected })
     }
     const page = await at('/outbox?state=parked')
@@ -211,9 +194,9 @@ describeInBrowser('an action', () => {
     await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
     const body = { filter: { poison: true }, reason: 'mended' }
     await poison()
-    const { jobId } = (await deck.post('/provisions/requeue', body)).body
+    const { jobId } = (await deck().post('/provisions/requeue', body)).body
     const id = String(jobId)
-    const job = async () => (await deck.ask(`/jobs/${id}`)).body
+    const job = async () => (await deck().ask(`/jobs/${id}`)).body
     const page = await at('/jobs', /400/)
     await page.getByRole('link', { name: id }).click()
     await page.getByRole('link', { name: 'Change priority' }).click()

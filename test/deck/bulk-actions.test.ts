@@ -1,48 +1,28 @@
 /** What is done to the chosen, and to all of a filter, from the click to the database. */
 
 import { randomUUID } from 'node:crypto'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { describeInBrowser, useBrowser } from '../support/browser.js'
+import { beforeEach, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.js'
 import { seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
 import { seedEvent } from '../integration/http-api-fixtures.js'
-import { emptyTables, enter, serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { session } from './deck-forms.js'
+import { emptyTables, useDeck } from './deck-fixtures.js'
+import { byAnna, confirm, main, notice, useVisits } from './deck-visits.js'
 
 const database = useTestDatabase()
 const maxAttempts = 10
 
 describeInBrowser('an action on many', () => {
-  const open = useBrowser()
-  let deck: ServedDeck
-  let cookie: string
-  beforeAll(async () => {
-    deck = await serveDeck(database())
-    cookie = await session(deck)
-  })
+  const deck = useDeck(database)
+  const at = useVisits(deck)
   beforeEach(() => emptyTables(database()))
-  afterAll(() => deck.app.stop())
 
-  async function at(path: string, mayComplain?: RegExp): Promise<Page> {
-    const page = await open({ ...(mayComplain && { mayComplain }) })
-    await enter(page, deck.url(path), cookie)
-    return page
-  }
-  const main = (page: Page) => page.getByRole('main')
-  async function confirm(page: Page, button: string, typed?: string): Promise<void> {
-    if (typed !== undefined) await page.getByLabel(`Type ${typed} to confirm`).fill(typed)
-    await page.getByLabel('Reason').fill('the cause was mended')
-    await main(page).getByRole('button', { name: button, exact: true }).click()
-  }
-  const notice = (page: Page, text: string) => page.locator('#notices', { hasText: text }).waitFor()
   const audit = () =>
     database().query(
       `select actor, action, filter, affected, reason from messenger.chat_provision_audit
        order by id`,
     )
-  const byAnna = { actor: 'anna', reason: 'the cause was mended' }
   const untilJobs = (count: number) =>
     waitFor(`${count} jobs to succeed`, async () => {
       const rows = await database().query('select id from chokaq.jobs_archive')
@@ -124,7 +104,7 @@ describeInBrowser('an action on many', () => {
     await page.getByRole('button', { name: 'Resurrect' }).click()
     await confirm(page, 'Resurrect')
     await notice(page, '2 jobs resurrected')
-    expect(page.url()).toBe(deck.url('/jobs?place=dlq'))
+    expect(page.url()).toBe(deck().url('/jobs?place=dlq'))
     expect([await count('chokaq.jobs_hot'), await count('chokaq.jobs_dlq')]).toEqual([2, 1])
     expect(await audit()).toMatchObject([
       // As they are listed: the latest first.
@@ -173,7 +153,7 @@ describeInBrowser('an action on many', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await confirm(page, 'Cancel')
     await notice(page, '1 job cancelled')
-    await page.goto(deck.url('/jobs?queue=operations'))
+    await page.goto(deck().url('/jobs?queue=operations'))
     await page.getByRole('link', { name: 'Cancel all of these' }).click()
     await confirm(page, 'Cancel all', '3')
     await notice(page, '3 jobs cancelled')
@@ -232,7 +212,7 @@ describeInBrowser('an action on many', () => {
       { error: 'too large: 2', state: 'skipped' },
       { error: 'unknown type', state: 'parked' },
     ])
-    await page.goto(deck.url('/outbox?state=parked'))
+    await page.goto(deck().url('/outbox?state=parked'))
     await page.getByRole('link', { name: 'Replay all of these' }).click()
     await confirm(page, 'Replay all', '1')
     await notice(page, 'The event goes out again')

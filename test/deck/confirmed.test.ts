@@ -1,39 +1,34 @@
 /** What is confirmed is what is done: of many deals no more, and none that nobody has seen. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
-import { emptyTables, serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { openForm, post, session } from './deck-forms.js'
+import { emptyTables, useDeck } from './deck-fixtures.js'
+import { useSession, type OpenForm } from './deck-forms.js'
 
 const database = useTestDatabase()
 const path = '/provisions/all/requeue?state=poison'
 const reason = 'a test'
 
 describe('an action on all of a filter', () => {
-  let deck: ServedDeck
-  let cookie: string
-  beforeAll(async () => {
-    deck = await serveDeck(database())
-    cookie = await session(deck)
-  })
+  const deck = useDeck(database)
+  const anna = useSession(deck)
   beforeEach(async () => {
     await emptyTables(database())
     await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
     for (let n = 0; n < 2; n += 1) await poison()
   })
-  afterAll(() => deck.app.stop())
 
   const poison = () => seedDeal(database().admin, { attempts: 10 })
   const jobs = () => database().query('select id from chokaq.jobs_hot')
-  async function send(form: Awaited<ReturnType<typeof openForm>>, typed: string) {
-    const response = await post(form.url, { ...form.fields, reason, typed }, { cookie })
+  async function send(form: OpenForm, typed: string) {
+    const response = await anna.post(form.url, { ...form.fields, reason, typed })
     return { status: response.status, text: await response.text() }
   }
 
   it('by another number than its own is not done', async () => {
-    const form = await openForm(deck, path, cookie)
+    const form = await anna.openForm(path)
     for (const typed of ['', '3', '2.0', '02', 'all']) {
       const { status, text } = await send(form, typed)
       expect([typed, status]).toEqual([typed, 400])
@@ -45,7 +40,7 @@ describe('an action on all of a filter', () => {
   })
 
   it('whose number has changed since says so, and is confirmed anew', async () => {
-    const form = await openForm(deck, path, cookie)
+    const form = await anna.openForm(path)
     await poison()
     const { status, text } = await send(form, '2')
     expect(status).toBe(400)
@@ -58,7 +53,7 @@ describe('an action on all of a filter', () => {
   })
 
   it('that means none by now makes no job', async () => {
-    const form = await openForm(deck, path, cookie)
+    const form = await anna.openForm(path)
     await database().query(`update messenger.deal_chat_provisions set attempts = 0`)
     for (const typed of ['2', '0']) {
       const { status, text } = await send(form, typed)
@@ -72,7 +67,7 @@ describe('an action on all of a filter', () => {
   it.each(['requeue', 'reconcile'])(
     'is done to no more than were confirmed, though more are meant by then: %s',
     async (action) => {
-      const form = await openForm(deck, path.replace('requeue', action), cookie)
+      const form = await anna.openForm(path.replace('requeue', action))
       expect((await send(form, '2')).status).toBe(303)
       await poison()
       await database().query('update chokaq.queues set paused = false')
@@ -100,7 +95,7 @@ describe('an action on all of a filter', () => {
     const skipped = async () =>
       (await database().query('select from messenger.outbox_events where skipped_at is not null'))
         .length
-    const form = await openForm(deck, '/outbox/all/skip?state=parked', cookie)
+    const form = await anna.openForm('/outbox/all/skip?state=parked')
     // As after a form whose carrying out was broken off behind its second row.
     await database().query(`
       update messenger.outbox_events set skipped_at = now(), parked_at = null

@@ -1,6 +1,7 @@
 /** The service with its Deck, and the ways through it that tests have in common. */
 
 import type { Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
 import { serveApi, tokens, type ServedApi } from '../integration/http-api-fixtures.js'
 import type { TestDatabase } from '../support/test-database.js'
 
@@ -19,15 +20,20 @@ export async function serveDeck(
   return { ...api, url: (path = '') => `${api.address}/deck${path}` }
 }
 
-/**
- * On the page that was asked for, by the cookie of a session that there is: an address may log in ten
- * times a minute, and a file of tests has more pages.
- */
-export async function enter(page: Page, url: string, cookie: string): Promise<void> {
-  const [name = '', value = ''] = cookie.split('=')
-  await page.context().addCookies([{ name, value, url: new URL(url).origin }])
-  await page.goto(url)
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
+/** Registers a service for the tests around, and its end; the returned function gives it inside them. */
+export function useDeck(
+  database: () => TestDatabase,
+  options: () => Readonly<Record<string, string>> = () => tokens,
+): () => ServedDeck {
+  let deck: ServedDeck | undefined
+  beforeAll(async () => {
+    deck = await serveDeck(database(), options())
+  })
+  afterAll(() => deck?.app.stop())
+  return () => {
+    if (deck === undefined) throw new Error('the service exists only inside tests')
+    return deck
+  }
 }
 
 /** Logs in, and is then on the page that was asked for. */

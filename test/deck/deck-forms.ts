@@ -1,5 +1,6 @@
 /** Forms of The Deck as a browser sends them, without a browser. */
 
+import { beforeAll } from 'vitest'
 import { adminToken, type ServedDeck } from './deck-fixtures.js'
 
 export interface Sent {
@@ -48,8 +49,7 @@ export interface OpenForm {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** The form of an action's page. */
-export async function openForm(deck: ServedDeck, path: string, cookie: string): Promise<OpenForm> {
+async function openForm(deck: ServedDeck, path: string, cookie: string): Promise<OpenForm> {
   const response = await fetch(deck.url(path), { headers: { cookie } })
   const main = (await response.text()).split('<main')[1] ?? ''
   const text = (escaped: string): string =>
@@ -60,6 +60,30 @@ export async function openForm(deck: ServedDeck, path: string, cookie: string): 
   }
   const url = new URL(/method="post" action="([^"]+)"/.exec(main)?.[1] ?? 'no form', response.url)
   return { url: url.href, page: response.url, fields }
+}
+
+export interface Session {
+  readonly cookie: () => string
+  /** The form of an action's page. */
+  readonly openForm: (path: string) => Promise<OpenForm>
+  readonly post: (
+    url: string,
+    fields: Readonly<Record<string, string>>,
+    headers?: Sent['headers'],
+  ) => Promise<Response>
+}
+
+/** Logs in before the tests around; by the returned session they ask and send inside. */
+export function useSession(deck: () => ServedDeck): Session {
+  let cookie = ''
+  beforeAll(async () => {
+    cookie = await session(deck())
+  })
+  return {
+    cookie: () => cookie,
+    openForm: (path) => openForm(deck(), path, cookie),
+    post: (url, fields, headers = {}) => post(url, fields, { cookie, headers }),
+  }
 }
 
 const inputField = /type="(?:hidden|text)" name="([^"]+)" value="([^"]*)"/g

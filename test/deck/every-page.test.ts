@@ -8,10 +8,10 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { describeInBrowser, useBrowser } from '../support/browser.js'
 import { useTestDatabase } from '../support/test-database.js'
-import { adminToken, logIn, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { adminToken, logIn, useDeck } from './deck-fixtures.js'
 import {
   changeEverything,
   hostilePages,
@@ -31,21 +31,19 @@ const allPagesMs = 600_000
 
 describeInBrowser('every page', () => {
   const open = useBrowser()
-  let deck: ServedDeck
+  const deck = useDeck(database)
   let pages: readonly DeckPage[]
   beforeAll(async () => {
-    deck = await serveDeck(database())
     pages = await seedDeckPages(database())
   })
-  afterAll(() => deck.app.stop())
 
   /** Goes through all of them, and first through the login, for `look`. */
   async function visit(page: Page, look: (name: string) => Promise<void>): Promise<void> {
-    await page.goto(deck.url())
+    await page.goto(deck().url())
     await look('login')
-    await logIn(page, deck.url(), adminToken, 'anna')
+    await logIn(page, deck().url(), adminToken, 'anna')
     for (const { name, path } of pages) {
-      await page.goto(deck.url(path))
+      await page.goto(deck().url(path))
       await look(name)
     }
   }
@@ -143,7 +141,7 @@ describeInBrowser('every page', () => {
   it('the dark scheme is dark, the light one light', async () => {
     const brightness = async (colorScheme: 'light' | 'dark'): Promise<number> => {
       const page = await open({ colorScheme })
-      await page.goto(deck.url('/login'))
+      await page.goto(deck().url('/login'))
       const colour = await page.evaluate('getComputedStyle(document.body).backgroundColor')
       return Math.max(...(String(colour).match(/\d+/g) ?? []).slice(0, 3).map(Number))
     }
@@ -167,9 +165,9 @@ describeInBrowser('every page', () => {
     const page = await open({ mayComplain: /404/ })
     const moved: unknown[] = []
     const watched: string[] = []
-    await logIn(page, deck.url(), adminToken, 'anna')
+    await logIn(page, deck().url(), adminToken, 'anna')
     for (const { name, path } of pages) {
-      await page.goto(deck.url(path))
+      await page.goto(deck().url(path))
       const isWatching = (await page.locator('main[data-watch]').count()) > 0
       if (!isWatching) continue
       watched.push(name)
@@ -192,20 +190,23 @@ describeInBrowser('every page', () => {
     await visit(page, async (name) => {
       expect([name, await page.getByRole('heading', { level: 1 }).count()]).toEqual([name, 1])
     })
-    await page.goto(deck.url())
+    await page.goto(deck().url())
     expect(await page.locator('.chart svg path').count()).toBeGreaterThan(5)
-    await page.goto(deck.url('/runs'))
+    await page.goto(deck().url('/runs'))
     await page.getByRole('link', { name: 'Older' }).click()
     expect(await page.getByRole('row').count()).toBeGreaterThan(10)
   })
 
   it('has less than 100 kB of script, all from here, none inline', async () => {
     const page = await open()
-    await logIn(page, deck.url(), adminToken)
+    await logIn(page, deck().url(), adminToken)
     await page.getByText('live', { exact: true }).waitFor()
     const names = await page.evaluate<string[]>(`performance.getEntriesByType('resource')
       .map(({ name }) => name).filter((name) => name.endsWith('.js'))`)
-    expect(names.sort()).toEqual([deck.url('/assets/deck.js'), deck.url('/assets/idiomorph.js')])
+    expect(names.sort()).toEqual([
+      deck().url('/assets/deck.js'),
+      deck().url('/assets/idiomorph.js'),
+    ])
     const texts = await Promise.all(names.map(async (name) => (await fetch(name)).text()))
     const size = texts.reduce((total, { length }) => total + length, 0)
     expect(size).toBeGreaterThan(10_000)
@@ -214,7 +215,7 @@ describeInBrowser('every page', () => {
   })
 
   it('lets nothing else run: the policy is strict', async () => {
-    const { headers } = await fetch(deck.url('/login'))
+    const { headers } = await fetch(deck().url('/login'))
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")

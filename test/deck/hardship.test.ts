@@ -2,47 +2,35 @@
 
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeInBrowser, useBrowser } from '../support/browser.js'
 import { dealState, seedDeal } from '../support/deals.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
-import {
-  adminToken,
-  emptyTables,
-  logIn,
-  serveDeck,
-  tokens,
-  type ServedDeck,
-} from './deck-fixtures.js'
+import { adminToken, emptyTables, logIn, tokens, useDeck } from './deck-fixtures.js'
 
 const database = useTestDatabase()
 
 describeInBrowser('on a bad day', () => {
   const open = useBrowser()
-  let deck: ServedDeck
   let proxy: TcpProxy
   beforeAll(async () => {
+    proxy = await startTcpProxy({ target: Number(new URL(database().url).port) })
+  })
+  afterAll(() => proxy.stop())
+  const deck = useDeck(database, () => {
     const url = new URL(database().url)
-    proxy = await startTcpProxy({ target: Number(url.port) })
     url.port = String(proxy.port)
-    deck = await serveDeck(database(), { ...tokens, DATABASE_URL: url.href })
+    return { ...tokens, DATABASE_URL: url.href }
   })
-  beforeEach(async () => {
-    proxy.resume()
-    await emptyTables(database())
-  })
-  afterAll(async () => {
-    proxy.resume()
-    await deck.app.stop()
-    await proxy.stop()
-  })
+  beforeEach(() => emptyTables(database()))
+  afterEach(() => proxy.resume())
 
   const mayComplain = /503|409|Failed to load/
 
   async function askToRequeue(page: Page, dealId: string): Promise<void> {
-    await logIn(page, deck.url('/provisions'), adminToken, 'anna')
+    await logIn(page, deck().url('/provisions'), adminToken, 'anna')
     await page.getByLabel(`Choose deal ${dealId}`).check()
     await page.getByRole('button', { name: 'Re-enqueue' }).click()
     await page.getByLabel('Reason').fill('the guard was mended')
@@ -51,9 +39,9 @@ describeInBrowser('on a bad day', () => {
   it('a list without its database says so, and is there as soon as it can be', async () => {
     await seedDeal(database().admin)
     const page = await open({ mayComplain })
-    await logIn(page, deck.url('/provisions'), adminToken)
+    await logIn(page, deck().url('/provisions'), adminToken)
     proxy.cut()
-    await page.goto(deck.url('/provisions'))
+    await page.goto(deck().url('/provisions'))
     expect(await page.getByRole('main').textContent()).toContain("The database can't be used")
     proxy.resume()
     await page.getByRole('table').waitFor()
@@ -62,7 +50,7 @@ describeInBrowser('on a bad day', () => {
   it('the overview keeps the last figures, and says of when they are', async () => {
     await seedDeal(database().admin, { attempts: 10 })
     const page = await open({ mayComplain })
-    await logIn(page, deck.url(), adminToken)
+    await logIn(page, deck().url(), adminToken)
     await page.getByText('1 deal out of attempts').waitFor()
     proxy.cut()
     await page.getByText("What happened lately can't be read").waitFor()

@@ -1,22 +1,20 @@
 /** Texts of strangers in every place that The Deck shows them: nothing of them is markup, or turns a line. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
-import { serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { session } from './deck-forms.js'
+import { useDeck } from './deck-fixtures.js'
+import { useSession } from './deck-forms.js'
 
 const database = useTestDatabase()
 const hostile = `"'><img src=x onerror=alert(1)>\u202e\u2066\u0085 שלום`
 const job = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
 
 describe('a hostile text', () => {
-  let deck: ServedDeck
-  let cookie: string
+  const deck = useDeck(database)
+  const anna = useSession(deck)
   let dealId: string
   beforeAll(async () => {
-    deck = await serveDeck(database())
-    cookie = await session(deck)
     dealId = (await seedDeal(database().admin, { title: hostile, attempts: 10 })).dealId
     const { query } = database()
     await query('update messenger.deal_chat_provisions set last_error = $1', [hostile])
@@ -33,7 +31,6 @@ describe('a hostile text', () => {
       [job, hostile, JSON.stringify({ text: hostile })],
     )
   })
-  afterAll(() => deck.app.stop())
 
   it.each([
     '',
@@ -49,8 +46,8 @@ describe('a hostile text', () => {
     '/queues',
     `/queues/${encodeURIComponent(hostile)}/pause`,
   ])('on the page %s', async (path) => {
-    const address = deck.url(path.replace('DEAL', dealId))
-    const html = await (await fetch(address, { headers: { cookie } })).text()
+    const address = deck().url(path.replace('DEAL', dealId))
+    const html = await (await fetch(address, { headers: { cookie: anna.cookie() } })).text()
     // In an attribute, as a row's title, only a quote could end it, and those in texts are escaped.
     expect(html.replace(/"[^"]*"/g, '""')).not.toContain('<img')
     const shown = html.replace(

@@ -1,38 +1,22 @@
 /** Messages of crm that were set aside: found from the overview, read, taken in after all, discarded. */
 
 import { sql } from 'kysely'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { describeInBrowser, useBrowser } from '../support/browser.js'
+import { beforeEach, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.js'
 import { dealState, readyDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { dealCreated, rawMessage, useTestHandlers } from '../integration/intake-fixtures.js'
-import { adminToken, emptyTables, logIn, serveDeck, type ServedDeck } from './deck-fixtures.js'
+import { emptyTables, useDeck } from './deck-fixtures.js'
+import { byAnna, confirm, main, notice, useVisits } from './deck-visits.js'
 
 const database = useTestDatabase()
 const newHandler = useTestHandlers(database)
 
 describeInBrowser('what was set aside', () => {
-  const open = useBrowser()
-  let deck: ServedDeck
-  beforeAll(async () => {
-    deck = await serveDeck(database())
-  })
+  const deck = useDeck(database)
+  const at = useVisits(deck)
   beforeEach(() => emptyTables(database()))
-  afterAll(() => deck.app.stop())
 
-  async function at(path: string, mayComplain?: RegExp): Promise<Page> {
-    const page = await open({ ...(mayComplain && { mayComplain }) })
-    await logIn(page, deck.url(path), adminToken, 'anna')
-    return page
-  }
-  const main = (page: Page) => page.getByRole('main')
-  async function confirm(page: Page, button: string, typed?: string): Promise<void> {
-    if (typed !== undefined) await page.getByLabel(`Type ${typed} to confirm`).fill(typed)
-    await page.getByLabel('Reason').fill('crm was asked')
-    await main(page).getByRole('button', { name: button, exact: true }).click()
-  }
-  const notice = (page: Page, text: string) => page.locator('#notices', { hasText: text }).waitFor()
   const left = () =>
     database().query<{ error: string }>('select error from messenger.intake_parked order by id')
   const audit = () =>
@@ -40,7 +24,6 @@ describeInBrowser('what was set aside', () => {
       `select actor, action, deal_id as "dealId", reason from messenger.chat_provision_audit
        order by id`,
     )
-  const byAnna = { actor: 'anna', reason: 'crm was asked' }
 
   /** Sets one message aside for a rule of the table, which is then taken away; gives its deal. */
   async function parkForARule(): Promise<string> {
@@ -113,6 +96,6 @@ describeInBrowser('what was set aside', () => {
     await page.getByLabel('Type 1 to confirm').fill('1')
     await confirm(page, 'Discard')
     expect(await page.getByRole('alert').textContent()).toContain('There is nothing left to do')
-    expect(await page.getByLabel('Reason').inputValue()).toBe('crm was asked')
+    expect(await page.getByLabel('Reason').inputValue()).toBe(byAnna.reason)
   })
 })

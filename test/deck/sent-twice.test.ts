@@ -1,27 +1,21 @@
 /** A form that is sent twice, by a double click, a reload or another instance, is carried out once. */
 
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dealState, seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { seedEvent } from '../integration/http-api-fixtures.js'
-import { emptyTables, serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { cookieOf, openForm, post, session } from './deck-forms.js'
+import { emptyTables, useDeck } from './deck-fixtures.js'
+import { cookieOf, post, session, useSession } from './deck-forms.js'
 
 const database = useTestDatabase()
 
 describe('a form that is sent twice', () => {
-  let deck: ServedDeck
+  const deck = useDeck(database)
   /** Another instance of the service. */
-  let other: ServedDeck
-  let cookie: string
-  beforeAll(async () => {
-    deck = await serveDeck(database())
-    other = await serveDeck(database())
-    cookie = await session(deck)
-  })
+  const other = useDeck(database)
+  const anna = useSession(deck)
   beforeEach(() => emptyTables(database()))
-  afterAll(() => Promise.all([deck, other].map(({ app }) => app.stop())))
 
   const reason = 'a test'
   const audit = () => database().query('select action from messenger.chat_provision_audit')
@@ -32,10 +26,10 @@ describe('a form that is sent twice', () => {
 
   it('does it once, and tells the second time what came of it', async () => {
     const { dealId } = await seedDeal(database().admin, { attempts: 10 })
-    const { url, fields } = await openForm(deck, `/provisions/reemit?deal=${dealId}`, cookie)
+    const { url, fields } = await anna.openForm(`/provisions/reemit?deal=${dealId}`)
     const sent = { ...fields, reason }
-    const first = await post(url, sent, { cookie })
-    const again = await post(url, sent, { cookie })
+    const first = await anna.post(url, sent)
+    const again = await anna.post(url, sent)
     expect([first.status, again.status]).toEqual([303, 303])
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
     expect(noticeOf(first)).toBe('crm is told of 1 deal.')
@@ -48,11 +42,11 @@ describe('a form that is sent twice', () => {
     await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
     for (let n = 0; n < 3; n += 1) await seedDeal(database().admin, { attempts: 10 })
     const path = '/provisions/all/requeue?state=poison'
-    const { url, fields } = await openForm(deck, path, cookie)
+    const { url, fields } = await anna.openForm(path)
     const sent = { ...fields, reason, typed: '3' }
-    const otherUrl = url.replace(deck.url(), other.url())
+    const otherUrl = url.replace(deck().url(), other().url())
     const answers = await Promise.all(
-      [url, url, otherUrl, otherUrl].map((to) => post(to, sent, { cookie })),
+      [url, url, otherUrl, otherUrl].map((to) => anna.post(to, sent)),
     )
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303])
     const jobs = await database().query('select payload from chokaq.jobs_hot')
@@ -61,9 +55,9 @@ describe('a form that is sent twice', () => {
 
   it('from another session, after the first had ended, is still the same form', async () => {
     const { dealId } = await seedDeal(database().admin, { attempts: 10 })
-    const { url, fields } = await openForm(deck, `/provisions/reemit?deal=${dealId}`, cookie)
-    await post(url, { ...fields, reason }, { cookie })
-    const next = await session(deck, undefined, 'boris')
+    const { url, fields } = await anna.openForm(`/provisions/reemit?deal=${dealId}`)
+    await anna.post(url, { ...fields, reason })
+    const next = await session(deck(), undefined, 'boris')
     const resumed = await post(url, { ...fields, reason }, { cookie: next })
     expect(resumed.status).toBe(403)
     const anew = /name="formToken" value="([^"]+)"/.exec(await afterHeader(resumed))?.[1] ?? ''
@@ -75,10 +69,10 @@ describe('a form that is sent twice', () => {
 
   it('with other content is not done, and asks again', async () => {
     const id = await seedEvent(database())
-    const { url, fields } = await openForm(deck, `/outbox/${id}/replay`, cookie)
-    await post(url, { ...fields, reason }, { cookie })
+    const { url, fields } = await anna.openForm(`/outbox/${id}/replay`)
+    await anna.post(url, { ...fields, reason })
     await database().query('update messenger.outbox_events set parked_at = now()')
-    const answer = await post(url, { ...fields, reason: 'another' }, { cookie })
+    const answer = await anna.post(url, { ...fields, reason: 'another' })
     expect(answer.status).toBe(409)
     const html = await answer.text()
     expect(html).toContain('sent before, with other content')
@@ -103,11 +97,11 @@ describe('a form that is sent twice', () => {
   it.each(['cancel', 'resurrect', 'priority'])('changes a job once: %s', async (action) => {
     const id = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
     await seedJob(id, action === 'resurrect' ? 'dlq' : 'hot')
-    const { url, fields } = await openForm(deck, `/jobs/${id}/${action}`, cookie)
+    const { url, fields } = await anna.openForm(`/jobs/${id}/${action}`)
     const sent = { ...fields, reason, ...(action === 'priority' && { priority: '90' }) }
-    const first = await post(url, sent, { cookie })
+    const first = await anna.post(url, sent)
     expect(first.status).toBe(303)
-    const again = await post(url, sent, { cookie })
+    const again = await anna.post(url, sent)
     expect([again.status, noticeOf(again)]).toEqual([
       303,
       expect.stringContaining(noticeOf(first)) as string,
@@ -123,14 +117,14 @@ describe('a form that is sent twice', () => {
     async (action) => {
       const id = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
       await seedJob(id, action === 'resurrect' ? 'dlq' : 'hot')
-      const { url, fields } = await openForm(deck, `/jobs/${action}?job=${id}`, cookie)
-      const other = await openForm(deck, `/jobs/${action}?job=${id}`, cookie)
-      const first = await post(url, { ...fields, reason }, { cookie })
+      const { url, fields } = await anna.openForm(`/jobs/${action}?job=${id}`)
+      const other = await anna.openForm(`/jobs/${action}?job=${id}`)
+      const first = await anna.post(url, { ...fields, reason })
       await forgetOutcomes()
-      const again = await post(url, { ...fields, reason }, { cookie })
+      const again = await anna.post(url, { ...fields, reason })
       expect([again.status, noticeOf(again)]).toEqual([303, noticeOf(first)])
       expect(await audit()).toHaveLength(1)
-      expect((await post(url, { ...other.fields, reason }, { cookie })).status).toBe(409)
+      expect((await anna.post(url, { ...other.fields, reason })).status).toBe(409)
     },
   )
 
@@ -144,11 +138,16 @@ describe('a form that is sent twice', () => {
       )
     await park(done, 1)
     const path = `/intake/discard?message=${done}&message=${left}`
-    const { url, fields } = await openForm(deck, path, cookie)
+    const { url, fields } = await anna.openForm(path)
     const sent = new URLSearchParams({ ...fields, reason, typed: '2' })
     sent.append('message', done)
     const send = () =>
-      fetch(url, { method: 'POST', redirect: 'manual', headers: { cookie }, body: sent })
+      fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie: anna.cookie() },
+        body: sent,
+      })
     expect(noticeOf(await send())).toContain('1 message discarded. 1 message refused')
     await forgetOutcomes()
     await park(left, 2)
@@ -158,27 +157,27 @@ describe('a form that is sent twice', () => {
 
   it('and changed a queue is not put back over what somebody did since', async () => {
     await database().query(`insert into chokaq.queues (name) values ('operations')`)
-    const pause = await openForm(deck, '/queues/operations/pause', cookie)
-    await post(pause.url, { ...pause.fields, reason }, { cookie })
-    const resume = await openForm(deck, '/queues/operations/resume', cookie)
-    await post(resume.url, { ...resume.fields, reason }, { cookie })
-    await post(pause.url, { ...pause.fields, reason }, { cookie })
+    const pause = await anna.openForm('/queues/operations/pause')
+    await anna.post(pause.url, { ...pause.fields, reason })
+    const resume = await anna.openForm('/queues/operations/resume')
+    await anna.post(resume.url, { ...resume.fields, reason })
+    await anna.post(pause.url, { ...pause.fields, reason })
     const [queue] = await database().query('select paused from chokaq.queues')
     expect(queue).toEqual({ paused: false })
   })
 
   it('its page, read anew, says what came of it, and offers a new one', async () => {
     const { dealId } = await seedDeal(database().admin, { attempts: 10 })
-    const form = await openForm(deck, `/provisions/reemit?deal=${dealId}`, cookie)
-    await post(form.url, { ...form.fields, reason }, { cookie })
-    const html = await (await fetch(form.page, { headers: { cookie } })).text()
+    const form = await anna.openForm(`/provisions/reemit?deal=${dealId}`)
+    await anna.post(form.url, { ...form.fields, reason })
+    const html = await (await fetch(form.page, { headers: { cookie: anna.cookie() } })).text()
     expect(html).toContain('This form was sent already')
     expect(html).toContain('crm is told of 1 deal.')
     expect(html).not.toContain('<textarea')
     const anew = /href="([^"]+)">Ask for it once more/.exec(html)?.[1]?.replaceAll('&amp;', '&')
     const path = (anew ?? '').replace('/deck', '')
-    const { fields, url } = await openForm(deck, path, cookie)
-    await post(url, { ...fields, reason }, { cookie })
+    const { fields, url } = await anna.openForm(path)
+    await anna.post(url, { ...fields, reason })
     expect((await dealState(database().admin, dealId)).events).toEqual(['Failed', 'Failed'])
   })
 })

@@ -1,21 +1,17 @@
 /** A form that was opened before somebody else changed what it shows writes nothing over. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useTestDatabase } from '../support/test-database.js'
-import { emptyTables, serveDeck, type ServedDeck } from './deck-fixtures.js'
-import { openForm, post, session } from './deck-forms.js'
+import { emptyTables, useDeck } from './deck-fixtures.js'
+import { useSession } from './deck-forms.js'
 
 const database = useTestDatabase()
 
 describe('a form', () => {
   const id = '01J9Z3K4M5N6P7Q8R9S0T1V2W3'
   const reason = 'a test'
-  let deck: ServedDeck
-  let cookie: string
-  beforeAll(async () => {
-    deck = await serveDeck(database())
-    cookie = await session(deck)
-  })
+  const deck = useDeck(database)
+  const anna = useSession(deck)
   beforeEach(async () => {
     await emptyTables(database())
     await database().query(`insert into chokaq.queues (name, paused) values ('operations', true)`)
@@ -26,7 +22,6 @@ describe('a form', () => {
       [id],
     )
   })
-  afterAll(() => deck.app.stop())
 
   const path = `/jobs/${id}/resurrect`
   const live = () => database().query('select payload, tags, priority from chokaq.jobs_hot')
@@ -39,7 +34,7 @@ describe('a form', () => {
     )
 
   it('of a dead job that a colleague has mended meanwhile is refused, however often, and kept', async () => {
-    const [hers, his] = [await openForm(deck, path, cookie), await openForm(deck, path, cookie)]
+    const [hers, his] = [await anna.openForm(path), await anna.openForm(path)]
     const mend = {
       ...his.fields,
       reason,
@@ -47,24 +42,24 @@ describe('a form', () => {
       tags: 'mended',
       priority: '90',
     }
-    expect((await post(his.url, mend, { cookie })).status).toBe(303)
+    expect((await anna.post(his.url, mend)).status).toBe(303)
     const mended = [{ payload: { fixed: true }, tags: ['mended'], priority: 90 }]
     expect(await live()).toEqual(mended)
     await dieAgain()
     const late = { ...hers.fields, reason: 'typed by her' }
-    const answer = await post(hers.url, late, { cookie })
+    const answer = await anna.post(hers.url, late)
     const text = await answer.text()
     expect(answer.status).toBe(409)
     expect(text).toContain('changed since you opened this form')
     expect(text).toContain('typed by her</textarea>')
     expect(text).toContain(`href="/deck${path}" target="_blank"`)
     const field = /name="seen" value="([^"]*)"/.exec(text)?.[1] ?? ''
-    const again = await post(hers.url, { ...late, seen: field }, { cookie })
+    const again = await anna.post(hers.url, { ...late, seen: field })
     expect(again.status).toBe(409)
     expect(await live()).toEqual([])
-    const anew = await openForm(deck, path, cookie)
+    const anew = await anna.openForm(path)
     expect(anew.fields['priority']).toBe('90')
-    expect((await post(anew.url, { ...anew.fields, reason }, { cookie })).status).toBe(303)
+    expect((await anna.post(anew.url, { ...anew.fields, reason })).status).toBe(303)
     expect(await live()).toEqual(mended)
   })
 
@@ -77,21 +72,21 @@ describe('a form', () => {
        values ($1, 'operations', 'other.v1', '{}', 10)`,
       [id],
     )
-    const { url, fields } = await openForm(deck, at, cookie)
+    const { url, fields } = await anna.openForm(at)
     expect(fields['seen']).toMatch(/^[\w-]{43}$/)
-    const answer = await post(url, { ...fields, seen: '', reason }, { cookie })
+    const answer = await anna.post(url, { ...fields, seen: '', reason })
     expect(answer.status).toBe(409)
     expect(await answer.text()).toContain('changed since you opened this form')
-    expect((await post(url, { ...fields, reason }, { cookie })).status).toBe(303)
+    expect((await anna.post(url, { ...fields, reason })).status).toBe(303)
   })
 
   it.each(['priority', 'reason', 'odd'])('with two of %s is told so in place', async (name) => {
-    const { url, fields } = await openForm(deck, path, cookie)
+    const { url, fields } = await anna.openForm(path)
     const body = new URLSearchParams({ ...fields, reason: 'typed by her' })
     body.append(name, '7')
     if (name === 'odd') body.append(name, '8')
     body.set('payload', '{"typed":1}')
-    const answer = await fetch(url, { method: 'POST', headers: { cookie }, body })
+    const answer = await fetch(url, { method: 'POST', headers: { cookie: anna.cookie() }, body })
     const text = await answer.text()
     expect(answer.status).toBe(400)
     expect(text).toContain('is given more than once. Give it once.')
