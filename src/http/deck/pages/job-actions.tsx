@@ -14,7 +14,7 @@ import { addAction } from '../action.js'
 import type { DeckContext, DeckServer } from '../context.js'
 import { FieldError, type FieldFault } from '../field-fault.js'
 import { longestPayload } from '../form-limit.js'
-import { faultMarks, Field } from '../parts/form.js'
+import { faultMarks, Field, TextField } from '../parts/form.js'
 import { Id } from '../parts/text.js'
 import { jobIdOf, readJob } from '../read-job.js'
 import { one, type Values } from '../values.js'
@@ -165,19 +165,15 @@ interface FieldProps {
 }
 
 function PriorityField({ values, fault }: FieldProps): JSX.Element {
-  const field = { name: 'priority', fault }
   return (
-    <Field {...field} label="Priority, 0 to 100">
-      <input
-        type="text"
-        name="priority"
-        value={one(values, 'priority') ?? ''}
-        inputmode="numeric"
-        required
-        autocomplete="off"
-        {...faultMarks(field)}
-      />
-    </Field>
+    <TextField
+      name="priority"
+      fault={fault}
+      label="Priority, 0 to 100"
+      value={one(values, 'priority') ?? ''}
+      inputmode="numeric"
+      required
+    />
   )
 }
 
@@ -201,16 +197,12 @@ function PayloadField({ values, fault }: FieldProps): JSX.Element {
 }
 
 function TagsField({ values, fault }: FieldProps): JSX.Element {
-  const field = { name: 'tags', fault }
   return (
-    <Field {...field} label="Tags, separated by commas">
-      <input
-        type="text"
-        name="tags"
-        value={one(values, 'tags') ?? ''}
-        autocomplete="off"
-        {...faultMarks(field)}
-      />
-    </Field>
+    <TextField
+      name="tags"
+      fault={fault}
+      label="Tags, separated by commas"
+      value={one(values, 'tags') ?? ''}
+    />
   )
 }

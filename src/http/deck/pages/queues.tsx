@@ -14,7 +14,7 @@ import type { DeckContext, DeckServer } from '../context.js'
 import { FieldError, type FieldFault } from '../field-fault.js'
 import { undoHref } from '../parts/audit-table.js'
 import { Badge } from '../parts/badge.js'
-import { faultMarks, Field } from '../parts/form.js'
+import { TextField } from '../parts/form.js'
 import { Table, type Column } from '../parts/table.js'
 import { Count, Line, spanText } from '../parts/text.js'
 import { sendPage, visitorOf } from '../send-page.js'
@@ -128,7 +128,12 @@ export function addQueuesPage(app: DeckServer, deck: DeckContext): void {
     done: 'has its limit',
     fieldNames: ['maxWorkers'],
     fields: (values, fault) => (
-      <WorkersField value={one(values, 'maxWorkers') ?? ''} fault={fault} />
+      <TextField
+        name="maxWorkers"
+        fault={fault}
+        label="Jobs at once, 1 to 10000, or none: no limit"
+        value={one(values, 'maxWorkers') ?? ''}
+      />
     ),
     initial: ({ settings }) => ({ maxWorkers: String(settings.maxWorkers ?? 'none') }),
     changes: (values) => ({ maxWorkers: workersOf(values) }),
@@ -199,22 +204,4 @@ function Preview(props: {
   const workers = status?.settings.maxWorkers ?? 'any number of'
   const counts = `${status?.due ?? 0} due, ${status?.processing ?? 0} running`
   return <p safe>{`${queue} is ${state}, ${workers} workers, ${counts}.`}</p>
-}
-
-function WorkersField(props: {
-  readonly value: string
-  readonly fault: FieldFault | undefined
-}): JSX.Element {
-  const field = { name: 'maxWorkers', fault: props.fault }
-  return (
-    <Field {...field} label="Jobs at once, 1 to 10000, or none: no limit">
-      <input
-        type="text"
-        name="maxWorkers"
-        value={props.value}
-        autocomplete="off"
-        {...faultMarks(field)}
-      />
-    </Field>
-  )
 }

@@ -3,7 +3,7 @@
 import type { Visitor } from '../context.js'
 import type { FieldFault } from '../field-fault.js'
 import type { Values } from '../values.js'
-import { Fault, faultMarks, Field, FormToken, HiddenValues, ReasonField } from './form.js'
+import { Fault, FormToken, HiddenValues, ReasonField, TextField } from './form.js'
 
 export interface ActionView {
   /** What would be done to what, as the database has it now. */
@@ -85,22 +85,11 @@ function TypedField(props: {
   readonly value: string
   readonly fault: FieldFault | undefined
 }): JSX.Element {
-  const field = { name: 'typed', fault: props.fault }
+  const { expected, value, fault } = props
   const label = (
     <>
-      Type <strong safe>{props.expected}</strong> to confirm
+      Type <strong safe>{expected}</strong> to confirm
     </>
   )
-  return (
-    <Field {...field} label={label}>
-      <input
-        type="text"
-        name="typed"
-        value={props.value}
-        required
-        autocomplete="off"
-        {...faultMarks(field)}
-      />
-    </Field>
-  )
+  return <TextField name="typed" fault={fault} label={label} value={value} required />
 }

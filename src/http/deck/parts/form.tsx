@@ -74,6 +74,31 @@ export function Field(
   )
 }
 
+/** A field of one line. */
+export function TextField(
+  props: FieldProps & {
+    readonly label: Children
+    readonly value: string
+    readonly required?: boolean
+    readonly inputmode?: 'numeric'
+  },
+): JSX.Element {
+  const { name, fault, label, value, required = false, ...hints } = props
+  return (
+    <Field name={name} fault={fault} label={label}>
+      <input
+        type="text"
+        name={name}
+        value={value}
+        {...hints}
+        required={required}
+        autocomplete="off"
+        {...faultMarks({ name, fault })}
+      />
+    </Field>
+  )
+}
+
 /** Attributes of the input by which browsers and screen readers know that it is wrong, and why. */
 export function faultMarks({ name, fault }: FieldProps) {
   return fault?.field === name
