@@ -1,8 +1,7 @@
 /** The service with its Deck, and the ways through it that tests have in common. */
 
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
-import { serveApi, tokens, type ServedApi } from '../integration/http-api-fixtures.js'
+import { serveApi, tokens, useApi, type ServedApi } from '../integration/http-api-fixtures.js'
 import type { TestDatabase } from '../support/test-database.js'
 
 export { adminToken, emptyTables, readToken, tokens } from '../integration/http-api-fixtures.js'
@@ -16,8 +15,7 @@ export async function serveDeck(
   database: TestDatabase,
   options: Readonly<Record<string, string>> = tokens,
 ): Promise<ServedDeck> {
-  const api = await serveApi(database, options)
-  return { ...api, url: (path = '') => `${api.address}/deck${path}` }
+  return deckOf(await serveApi(database, options))
 }
 
 /** Registers a service for the tests around, and its end; the returned function gives it inside them. */
@@ -25,15 +23,12 @@ export function useDeck(
   database: () => TestDatabase,
   options: () => Readonly<Record<string, string>> = () => tokens,
 ): () => ServedDeck {
-  let deck: ServedDeck | undefined
-  beforeAll(async () => {
-    deck = await serveDeck(database(), options())
-  })
-  afterAll(() => deck?.app.stop())
-  return () => {
-    if (deck === undefined) throw new Error('the service exists only inside tests')
-    return deck
-  }
+  const api = useApi(database, options)
+  return () => deckOf(api())
+}
+
+function deckOf(api: ServedApi): ServedDeck {
+  return { ...api, url: (path = '') => `${api.address}/deck${path}` }
 }
 
 /** Logs in, and is then on the page that was asked for. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { createApp, type App } from '../../src/app.js'
 import { loadConfig } from '../../src/config/load-config.js'
 import { createLogger } from '../../src/telemetry/logger.js'
@@ -91,6 +91,22 @@ export async function serveApi(
   const post: ServedApi['post'] = (path, body, request = {}) =>
     ask(path, { method: 'POST', body, ...request })
   return { address, app, logged, document, ask, post }
+}
+
+/** Registers a service for the tests around, and its end; the returned function gives it inside them. */
+export function useApi(
+  database: () => TestDatabase,
+  options: () => Readonly<Record<string, string>> = () => tokens,
+): () => ServedApi {
+  let api: ServedApi | undefined
+  beforeAll(async () => {
+    api = await serveApi(database(), options())
+  })
+  afterAll(() => api?.app.stop())
+  return () => {
+    if (api === undefined) throw new Error('the service exists only inside tests')
+    return api
+  }
 }
 
 /**

@@ -1,19 +1,15 @@
 /** Changes and lists of the API while others are at work: each row once, and what was foretold is done. */
 
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { dealState, seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
-import { emptyTables, serveApi, type ServedApi } from './http-api-fixtures.js'
+import { emptyTables, useApi } from './http-api-fixtures.js'
 
 const database = useTestDatabase()
 const maxAttempts = 10
 
-let api: ServedApi
-beforeAll(async () => {
-  api = await serveApi(database())
-})
-afterAll(() => api.app.stop())
+const api = useApi(database)
 beforeEach(() => emptyTables(database()))
 
 it('the same change, sent twenty times at once, is made once to each row', async () => {
@@ -22,7 +18,7 @@ it('the same change, sent twenty times at once, is made once to each row', async
   )
   const body = { dealIds: deals.map(({ dealId }) => dealId), reason: 'mended', by: 'anna' }
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => api.post('/provisions/requeue', body)),
+    Array.from({ length: 20 }, () => api().post('/provisions/requeue', body)),
   )
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   for (const { dealId } of deals) {
@@ -39,8 +35,8 @@ it('a dry run foretells what is then done, refusals and all', async () => {
   const ready = await seedReady()
   const dealIds = [poison, waiting, ready].map(({ dealId }) => dealId.toUpperCase())
   const targets = { dealIds: [...dealIds, randomUUID(), dealIds[0]] }
-  const foretold = await api.post('/provisions/requeue', { ...targets, dryRun: true })
-  const done = await api.post('/provisions/requeue', { ...targets, reason: 'x' })
+  const foretold = await api().post('/provisions/requeue', { ...targets, dryRun: true })
+  const done = await api().post('/provisions/requeue', { ...targets, reason: 'x' })
   expect(foretold.body).toMatchObject({ affected: 2, dryRun: true, auditId: null })
   const { auditId } = done.body
   expect(auditId).not.toBeNull()
@@ -57,7 +53,7 @@ it('a list read page by page holds each row that stays, once, while others come 
   const seen: unknown[] = []
   let next: unknown = ''
   while (typeof next === 'string') {
-    const { body } = await api.ask(`/provisions?limit=7${next && `&cursor=${next}`}`)
+    const { body } = await api().ask(`/provisions?limit=7${next && `&cursor=${next}`}`)
     seen.push(...(body.items ?? []).map(({ dealId }) => dealId))
     next = body['nextCursor']
     await seedDeal(database().admin, { attempts: maxAttempts })

@@ -1,20 +1,16 @@
 /** What the API shows: lists, single things, the overview, the settings. */
 
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { seedDeal } from '../support/deals.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { waitFor } from '../support/wait-for.js'
-import { emptyTables, readToken, seedEvent, serveApi, type ServedApi } from './http-api-fixtures.js'
+import { emptyTables, readToken, seedEvent, useApi } from './http-api-fixtures.js'
 
 const database = useTestDatabase()
 const maxAttempts = 10
 
-let api: ServedApi
-beforeAll(async () => {
-  api = await serveApi(database())
-})
-afterAll(() => api.app.stop())
+const api = useApi(database)
 beforeEach(() => emptyTables(database()))
 
 const poison = () => seedDeal(database().admin, { attempts: maxAttempts })
@@ -25,7 +21,7 @@ describe('lists', () => {
     const seen: unknown[] = []
     let cursor = ''
     for (let pages = 0; pages < 3; pages += 1) {
-      const { status, body } = await api.ask(`/provisions?limit=2${cursor}`)
+      const { status, body } = await api().ask(`/provisions?limit=2${cursor}`)
       expect(status).toBe(200)
       seen.push(...(body.items ?? []).map(({ dealId }) => dealId))
       cursor = `&cursor=${String(body['nextCursor'])}`
@@ -38,7 +34,7 @@ describe('lists', () => {
     const { dealId } = await poison()
     await seedDeal(database().admin, { status: 'Provisioning' })
     const found = async (query: string) =>
-      ((await api.ask(`/provisions?${query}`)).body.items ?? []).map((item) => item['dealId'])
+      ((await api().ask(`/provisions?${query}`)).body.items ?? []).map((item) => item['dealId'])
     expect(await found('poison=true')).toEqual([dealId])
     expect(await found('status=Failed&olderThan=5m')).toEqual([dealId])
     expect(await found('status=Ready')).toEqual([])
@@ -62,7 +58,7 @@ describe('lists', () => {
     ['/jobs?state=Asleep', /state: /],
     ['/series?window=1y', /window: /],
   ])('refuse %s with one line that helps', async (path, detail) => {
-    const { status, body } = await api.ask(path)
+    const { status, body } = await api().ask(path)
     expect(status).toBe(400)
     expect(body.detail).toMatch(detail)
     expect(body.detail).not.toContain('\n')
@@ -80,20 +76,20 @@ describe('lists', () => {
     ['/jobs?place=dlq', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ 99999999999999999999', 400],
   ])('bear forged cursors: %s %s', async (path, place, expected) => {
     const cursor = Buffer.from(place).toString('base64url')
-    const { status } = await api.ask(`${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`)
+    const { status } = await api().ask(`${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`)
     expect(status).toBe(expected)
   })
 
   it.each(['/outbox', '/jobs', '/jobs?place=dlq', '/runs', '/audit'])(
     'are empty pages where there is nothing: %s',
     async (path) => {
-      const { status, body } = await api.ask(path)
+      const { status, body } = await api().ask(path)
       expect({ status, body }).toEqual({ status: 200, body: { items: [], nextCursor: null } })
     },
   )
 
   it('list the queues of the service before their first job, with nothing in them', async () => {
-    const { items } = (await api.ask('/queues')).body
+    const { items } = (await api().ask('/queues')).body
     expect(items).toMatchObject(
       ['default', 'maintenance', 'operations'].map((name) => ({ name, paused: false, due: 0 })),
     )
@@ -107,7 +103,7 @@ describe('the series', () => {
          (id, as_of, finished_at, outcome, provisioned, host)
        values (gen_random_uuid(), now(), now(), 'completed', 4, 'here')`,
     )
-    const { status, body } = await api.ask('/series?window=15m', { token: readToken })
+    const { status, body } = await api().ask('/series?window=15m', { token: readToken })
     expect(status).toBe(200)
     expect(body).toMatchObject({ window: '15m', bucketSeconds: 15 })
     const { provisioned } = body['provisions'] as { provisioned: number[] }
@@ -120,16 +116,16 @@ describe('one thing', () => {
   it('is shown with all that belongs to it', async () => {
     const { dealId } = await poison()
     const id = await seedEvent(database(), dealId)
-    expect((await api.ask(`/provisions/${dealId.toUpperCase()}`)).body).toMatchObject({
+    expect((await api().ask(`/provisions/${dealId.toUpperCase()}`)).body).toMatchObject({
       dealId,
       members: 3,
       events: [{ id, state: 'parked' }],
     })
-    expect((await api.ask(`/outbox/${id}`)).body).toMatchObject({ id, dealId, topic: 't' })
+    expect((await api().ask(`/outbox/${id}`)).body).toMatchObject({ id, dealId, topic: 't' })
   })
 
   it.each(['/provisions/', '/outbox/'])('that is not there is 404: %s', async (path) => {
-    const { status, body } = await api.ask(path + randomUUID())
+    const { status, body } = await api().ask(path + randomUUID())
     expect(status).toBe(404)
     expect(body.detail).toMatch(/^There is no /)
   })
@@ -137,7 +133,7 @@ describe('one thing', () => {
   it.each(['/provisions/', '/outbox/', '/jobs/'])(
     'whose id is as long as a URL may be is 400: %s',
     async (path) => {
-      const { status } = await api.ask(path + 'ж'.repeat(1_500))
+      const { status } = await api().ask(path + 'ж'.repeat(1_500))
       expect(status).toBe(400)
     },
   )
@@ -149,7 +145,7 @@ describe('the overview', () => {
     await seedDeal(database().admin, { status: 'Provisioning', age: '6 minutes' })
     await seedDeal(database().admin, { age: '2 hours' })
     const body = await waitFor('a fresh look', async () => {
-      const answer = await api.ask('/summary', { token: readToken })
+      const answer = await api().ask('/summary', { token: readToken })
       const { backlog } = answer.body['provisions'] as { backlog: number }
       return backlog === 3 && answer.body
     })
@@ -161,7 +157,7 @@ describe('the overview', () => {
   })
 
   it('shows the options in force, and no secret', async () => {
-    const { body, text } = await api.ask('/settings', { token: readToken })
+    const { body, text } = await api().ask('/settings', { token: readToken })
     const setting = (name: string) => body.items?.find((item) => item['name'] === name)
     expect(setting('HTTP_PORT')).toMatchObject({ value: '0', isDefault: false })
     expect(setting('CHOKAQ_CONCURRENCY')).toMatchObject({ value: '10', isDefault: true })
@@ -174,5 +170,7 @@ describe('the overview', () => {
 })
 
 it('the document is the one that is kept in the repository', async () => {
-  expect((await api.ask('/openapi.json', { token: readToken })).body).toEqual(api.document.content)
+  expect((await api().ask('/openapi.json', { token: readToken })).body).toEqual(
+    api().document.content,
+  )
 })
