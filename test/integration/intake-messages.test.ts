@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { installChatFaults, setChatFault } from '../../src/demo/chat-faults.js'
 import { dealState, readyDeal, seedDeal } from '../support/deals.js'
 import { useTestJobs } from '../support/job.js'
+import { whileChatsAreRefusedAtCommit } from '../support/refuse-at-commit.js'
 import { useTestDatabase } from '../support/test-database.js'
 import { dealCreated, rawMessage, useTestHandlers } from './intake-fixtures.js'
 
@@ -124,25 +125,14 @@ describe('a deal that is new', () => {
   })
 
   it('that fails at commit (a deferred constraint) is left Failed just the same', async () => {
-    await sql`
-      create or replace function refuse_at_commit() returns trigger language plpgsql as
-        $$ begin raise exception 'deferred' using errcode = '23503'; end $$`.execute(
-      database().admin,
-    )
-    await sql`
-      create constraint trigger refuse_at_commit after insert on messenger.chats
-        deferrable initially deferred for each row execute function refuse_at_commit()
-    `.execute(database().admin)
-    try {
+    await whileChatsAreRefusedAtCommit(database().admin, async () => {
       const message = dealCreated()
       expect(await newHandler().take(message)).toBe(true)
       expect(await dealState(database().admin, message.dealId)).toMatchObject({
         ...leftToTheJob,
         lastError: 'constraint:23503',
       })
-    } finally {
-      await sql`drop function refuse_at_commit cascade`.execute(database().admin)
-    }
+    })
   })
 })
 

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { installChatFaults, setChatFault } from '../../src/demo/chat-faults.js'
 import { dealState, readyDeal, seedDeal, threeMembers, type DealSeed } from '../support/deals.js'
 import { useTestJobs } from '../support/job.js'
+import { whileChatsAreRefusedAtCommit } from '../support/refuse-at-commit.js'
 import { useTestDatabase } from '../support/test-database.js'
 
 const database = useTestDatabase()
@@ -120,25 +121,14 @@ describe("a row's own failure", () => {
   })
 
   it('at commit (a deferred constraint) is recorded just the same', async () => {
-    await sql`
-      create or replace function refuse_at_commit() returns trigger language plpgsql as
-        $$ begin raise exception 'deferred' using errcode = '23503'; end $$`.execute(
-      database().admin,
-    )
-    await sql`
-      create constraint trigger refuse_at_commit after insert on messenger.chats
-        deferrable initially deferred for each row execute function refuse_at_commit()
-    `.execute(database().admin)
-    try {
+    await whileChatsAreRefusedAtCommit(database().admin, async () => {
       const deal = await seedDeal(database().admin)
       expect(await newJob().cycle()).toMatchObject({ retried: 1 })
       expect(await dealState(database().admin, deal.dealId)).toMatchObject({
         ...undone,
         lastError: 'constraint:23503',
       })
-    } finally {
-      await sql`drop function refuse_at_commit cascade`.execute(database().admin)
-    }
+    })
   })
 })
 
