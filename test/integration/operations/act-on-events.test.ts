@@ -1,7 +1,6 @@
 /** Replay and skip: which events are taken, what is refused, and the audit of both. */
 
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   replayEvents,
@@ -20,11 +19,7 @@ import { anna, auditLines, stopAfter, useOperators } from './operator-fixtures.j
 const database = useTestDatabase()
 const newOperator = useOperators(database)
 
-afterEach(async () => {
-  await sql`truncate messenger.outbox_events, messenger.chat_provision_audit`.execute(
-    database().admin,
-  )
-})
+afterEach(() => database().query('truncate messenger.outbox_events'))
 
 const newContext = (): OutboxContext => ({ db: newOperator().db, relay: 'kafka' })
 const seed = (dealId?: string) =>

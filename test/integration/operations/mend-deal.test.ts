@@ -2,31 +2,15 @@
 
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterEach, describe, expect, it } from 'vitest'
-import type { ReconcileCommand } from '../../../src/operations/reconcile-provisions.js'
-import { dealState, seedDeal, type SeededDeal } from '../../support/deals.js'
-import { useTestJobs } from '../../support/job.js'
+import { describe, expect, it } from 'vitest'
+import { seedDeal } from '../../support/deals.js'
 import { Rival, untilBlocked } from '../../support/rival.js'
 import { useTestDatabase } from '../../support/test-database.js'
-import { anna, auditLines, useOperators } from './operator-fixtures.js'
-import { losses, reconcileAs, spoilIn } from './reconcile-fixtures.js'
+import { anna, auditLines } from './operator-fixtures.js'
+import { losses, useReconcile } from './reconcile-fixtures.js'
 
 const database = useTestDatabase()
-const newOperator = useOperators(database)
-const newJob = useTestJobs(database)
-const spoil = spoilIn(database)
-
-afterEach(() => database().query('truncate messenger.chat_provision_audit'))
-
-const reconcile = (command: Partial<ReconcileCommand> = {}, name?: string) =>
-  reconcileAs(newOperator(name), command)
-const state = (deal: SeededDeal) => dealState(database().admin, deal.dealId)
-
-async function seedReady(): Promise<SeededDeal> {
-  const deal = await seedDeal(database().admin)
-  await newJob().cycle()
-  return deal
-}
+const { newJob, reconcile, seedReady, spoil, state } = useReconcile(database)
 
 describe('mending', () => {
   it('as a dry run changes nothing', async () => {

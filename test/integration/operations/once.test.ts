@@ -18,9 +18,7 @@ const request = requestOf(['a form', 'its id'], { deal: 'd' })
 
 afterEach(async () => {
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
-    messenger.outbox_events, messenger.chat_provision_audit, messenger.operator_requests cascade`.execute(
-    database().admin,
-  )
+    messenger.outbox_events, messenger.operator_requests cascade`.execute(database().admin)
 })
 
 /** As an instance leaves it that was ended in the middle, a while ago. */

@@ -1,6 +1,6 @@
 /** An operator at work with the worker's least rights, and what the audit says of it. */
 
-import { afterAll } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import type { Kysely } from 'kysely'
 import type {
   ProvisionCommand,
@@ -19,11 +19,13 @@ export const anna: Order = { by: 'anna', reason: 'the cause was mended' }
 export const boris: Order = { by: 'boris', reason: 'the cause was mended' }
 
 /**
- * Registers the hook that closes the operators' pools; call it at the file's top level. Each operator
- * has sessions of their own, so that several can be in each other's way.
+ * Registers the hooks that empty the audit after each test and close the operators' pools in the end; call
+ * it at the file's top level. Each operator has sessions of their own, so that several can be in each
+ * other's way.
  */
 export function useOperators(database: () => TestDatabase): (name?: string) => OperatorContext {
   const pools: Kysely<Database>[] = []
+  afterEach(() => database().query('truncate messenger.chat_provision_audit'))
   afterAll(() => Promise.all(pools.map((db) => db.destroy())))
   return (name = 'operator') => {
     const db = createDatabase({

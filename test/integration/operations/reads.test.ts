@@ -1,8 +1,7 @@
 /** Lists and looks: filters, pages that neither skip nor repeat, odd rows, and the audit. */
 
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/operations/audit-trail.js'
 import { referenceChatView } from '../../../src/operations/chat-view.js'
 import { listProvisions, type ProvisionLine } from '../../../src/operations/list-provisions.js'
@@ -19,12 +18,6 @@ import { anna, boris, maxAttempts, seedPoisonDeals, useOperators } from './opera
 const database = useTestDatabase()
 const newOperator = useOperators(database)
 const newJob = useTestJobs(database)
-
-afterEach(async () => {
-  await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
-    messenger.chat_provision_attempts,
-    messenger.outbox_events, messenger.chat_provision_audit`.execute(database().admin)
-})
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

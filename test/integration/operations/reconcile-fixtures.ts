@@ -10,16 +10,16 @@ import {
 } from '../../../src/operations/reconcile-provisions.js'
 import { createProvisionContext } from '../../../src/provisioning/provision-context.js'
 import { referenceChats } from '../../../src/provisioning/reference-chats.js'
-import type { SeededDeal } from '../../support/deals.js'
-import { testRetryOptions } from '../../support/job.js'
+import { dealState, seedDeal, type DealState, type SeededDeal } from '../../support/deals.js'
+import { testRetryOptions, useTestJobs } from '../../support/job.js'
 import type { TestDatabase } from '../../support/test-database.js'
+import { useOperators } from './operator-fixtures.js'
 
 export interface Reconciled extends ReconcileResult {
   readonly findings: readonly Finding[]
 }
 
-/** Reconciles all deals, or as the command says. */
-export async function reconcileAs(
+async function reconcileAs(
   operator: OperatorContext,
   command: Partial<ReconcileCommand>,
 ): Promise<Reconciled> {
@@ -38,13 +38,37 @@ export async function reconcileAs(
   return { ...result, findings }
 }
 
+export interface Reconciling {
+  /** Reconciles all deals, or as the command says. */
+  readonly reconcile: (
+    command?: Partial<ReconcileCommand>,
+    operator?: string,
+  ) => Promise<Reconciled>
+  readonly newJob: ReturnType<typeof useTestJobs>
+  readonly seedReady: () => Promise<SeededDeal>
+  readonly spoil: Spoil
+  readonly state: (deal: SeededDeal) => Promise<DealState>
+}
+
+/** Registers the hooks of jobs and operators; call it at the file's top level. */
+export function useReconcile(database: () => TestDatabase): Reconciling {
+  const newOperator = useOperators(database)
+  const newJob = useTestJobs(database)
+  return {
+    reconcile: (command = {}, operator) => reconcileAs(newOperator(operator), command),
+    newJob,
+    seedReady: async () => {
+      const deal = await seedDeal(database().admin)
+      await newJob().cycle()
+      return deal
+    },
+    spoil: (deal, statement) => database().query(statement, [deal.dealId]),
+    state: (deal) => dealState(database().admin, deal.dealId),
+  }
+}
+
 /** Runs one statement with the deal's id as $1. */
 export type Spoil = (deal: SeededDeal, statement: string) => Promise<unknown>
-
-export const spoilIn =
-  (database: () => TestDatabase): Spoil =>
-  (deal, statement) =>
-    database().query(statement, [deal.dealId])
 
 export const ofDeal = '(select id from messenger.chats where deal_id = $1)'
 

@@ -1,29 +1,13 @@
 /** Reconcile: each discrepancy is found, mended as the job would, and found no more. */
 
-import { afterEach, describe, expect, it } from 'vitest'
-import type { ReconcileCommand } from '../../../src/operations/reconcile-provisions.js'
-import { dealState, readyDeal, seedDeal, type SeededDeal } from '../../support/deals.js'
-import { useTestJobs } from '../../support/job.js'
+import { describe, expect, it } from 'vitest'
+import { readyDeal, seedDeal, type SeededDeal } from '../../support/deals.js'
 import { useTestDatabase } from '../../support/test-database.js'
-import { anna, auditLines, useOperators } from './operator-fixtures.js'
-import { losses, ofDeal, reconcileAs, spoilIn } from './reconcile-fixtures.js'
+import { anna, auditLines } from './operator-fixtures.js'
+import { losses, ofDeal, useReconcile } from './reconcile-fixtures.js'
 
 const database = useTestDatabase()
-const newOperator = useOperators(database)
-const newJob = useTestJobs(database)
-const spoil = spoilIn(database)
-
-afterEach(() => database().query('truncate messenger.chat_provision_audit'))
-
-const reconcile = (command: Partial<ReconcileCommand> = {}, name?: string) =>
-  reconcileAs(newOperator(name), command)
-const state = (deal: SeededDeal) => dealState(database().admin, deal.dealId)
-
-async function seedReady(): Promise<SeededDeal> {
-  const deal = await seedDeal(database().admin)
-  await newJob().cycle()
-  return deal
-}
+const { newJob, reconcile, seedReady, spoil, state } = useReconcile(database)
 
 describe('a Ready deal that lost', () => {
   it.each([

@@ -1,7 +1,6 @@
 /** The re-emit: what it says of a deal, that a broken-off one goes on, and operators at once. */
 
-import { sql } from 'kysely'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { reemitProvisions } from '../../../src/operations/reemit-provisions.js'
 import { requeueProvisions } from '../../../src/operations/requeue-provisions.js'
 import { dealState, seedDeal, type SeededDeal } from '../../support/deals.js'
@@ -20,12 +19,6 @@ import {
 const database = useTestDatabase()
 const newOperator = useOperators(database)
 const newJob = useTestJobs(database)
-
-afterEach(async () => {
-  await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
-    messenger.chat_provision_attempts,
-    messenger.outbox_events, messenger.chat_provision_audit`.execute(database().admin)
-})
 
 const state = (deal: SeededDeal) => dealState(database().admin, deal.dealId)
 const seedPoison = (count: number) => seedPoisonDeals(database(), count)

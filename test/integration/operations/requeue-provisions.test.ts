@@ -1,8 +1,7 @@
 /** The re-enqueue: which rows are meant, what becomes of them, and how a broken-off one goes on. */
 
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Targets } from '../../../src/operations/provision-command.js'
 import { requeueProvisions } from '../../../src/operations/requeue-provisions.js'
 import { dealState, seedDeal, type SeededDeal } from '../../support/deals.js'
@@ -21,12 +20,6 @@ import {
 const database = useTestDatabase()
 const newOperator = useOperators(database)
 const newJob = useTestJobs(database)
-
-afterEach(async () => {
-  await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
-    messenger.chat_provision_attempts,
-    messenger.outbox_events, messenger.chat_provision_audit`.execute(database().admin)
-})
 
 const state = (deal: SeededDeal) => dealState(database().admin, deal.dealId)
 const seedPoison = (count: number) => seedPoisonDeals(database(), count)

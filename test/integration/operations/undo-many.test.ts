@@ -24,8 +24,9 @@ const newOperator = useOperators(database)
 afterEach(async () => {
   await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
     messenger.chat_provision_attempts,
-    messenger.outbox_events, messenger.chats, messenger.participants, messenger.chat_events,
-    messenger.chat_provision_audit`.execute(database().admin)
+    messenger.outbox_events, messenger.chats, messenger.participants, messenger.chat_events`.execute(
+    database().admin,
+  )
 })
 
 const state = ({ dealId }: SeededDeal) => dealState(database().admin, dealId)

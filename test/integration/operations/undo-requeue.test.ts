@@ -1,7 +1,6 @@
 /** A re-enqueue taken back: only while nothing has come of it, and as if it had not been. */
 
-import { sql } from 'kysely'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/operations/audit-trail.js'
 import { reemitProvisions } from '../../../src/operations/reemit-provisions.js'
 import { requeueProvisions } from '../../../src/operations/requeue-provisions.js'
@@ -16,12 +15,6 @@ import { rowOf, undo } from './undo-fixtures.js'
 const database = useTestDatabase()
 const newOperator = useOperators(database)
 const newJob = useTestJobs(database)
-
-afterEach(async () => {
-  await sql`truncate messenger.deal_chat_provisions, messenger.deal_chat_provision_members,
-    messenger.chat_provision_attempts,
-    messenger.outbox_events, messenger.chat_provision_audit`.execute(database().admin)
-})
 
 const state = ({ dealId }: SeededDeal) => dealState(database().admin, dealId)
 const row = ({ dealId }: SeededDeal) => rowOf(database(), dealId)

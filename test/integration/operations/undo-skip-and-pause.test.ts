@@ -1,6 +1,5 @@
 /** A skip and a change of a queue, taken back while nothing has come of them. */
 
-import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createPostgresStorage } from '../../../src/chokaq/index.js'
 import { skipEvents, type EventsResult } from '../../../src/operations/act-on-events.js'
@@ -16,11 +15,7 @@ import { movesOn, undo, undoContext } from './undo-fixtures.js'
 const database = useTestDatabase()
 const newOperator = useOperators(database)
 
-afterEach(async () => {
-  await sql`truncate messenger.outbox_events, messenger.chat_provision_audit, chokaq.queues`.execute(
-    database().admin,
-  )
-})
+afterEach(() => database().query('truncate messenger.outbox_events, chokaq.queues'))
 
 const refusal = (code: string, why: string) => ({
   affected: 0,
