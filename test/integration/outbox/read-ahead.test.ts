@@ -57,19 +57,39 @@ async function sent(publisher: { readonly sends: Send[] }, n: number): Promise<S
 const looks = (relay: ReturnType<typeof createTestRelay>): number =>
   statementsOf(relay).filter((text) => text.includes('order by e.seq')).length
 
+/** A batch is with the broker, and the one behind it was read meanwhile. */
+async function readAhead() {
+  const events = await append(2 * batchSize)
+  const publisher = heldPublisher()
+  const relay = createTestRelay(database(), { topic, publisher, batchSize })
+  relay.relay.start()
+  const first = await sent(publisher, 1)
+  await waitFor('the look ahead', () => looks(relay) === 2)
+  return { events, publisher, relay, first }
+}
+
+async function bothAreSentFromTheFirst({
+  events,
+  publisher,
+  relay,
+}: Awaited<ReturnType<typeof readAhead>>): Promise<void> {
+  const again = await sent(publisher, 2)
+  expect(again.ids).toEqual(idsOf(events.slice(0, batchSize)))
+  again.answer(published)
+  const second = await sent(publisher, 3)
+  expect(second.ids).toEqual(idsOf(events.slice(batchSize)))
+  second.answer(published)
+  await waitFor('all', () => relay.counted.published === events.length)
+}
+
 beforeEach(async () => {
   await database().query('truncate messenger.outbox_events')
   forgetStatements()
 })
 
 test('it is read in mid-send, sent before the first is marked, and each is marked by one update', async () => {
-  const events = await append(2 * batchSize)
-  const publisher = heldPublisher()
-  const relay = createTestRelay(database(), { topic, publisher, batchSize })
-  relay.relay.start()
-  const first = await sent(publisher, 1)
+  const { events, publisher, relay, first } = await readAhead()
   expect(first.ids).toEqual(idsOf(events.slice(0, batchSize)))
-  await waitFor('the look ahead', () => looks(relay) === 2)
   first.answer(published)
   const second = await sent(publisher, 2)
   expect(second.ids).toEqual(idsOf(events.slice(batchSize)))
@@ -116,20 +136,9 @@ test('a deal’s event in it waits where the one before could not be sent', asyn
 })
 
 test('nothing of it is sent where nobody knows what became of the one before', async () => {
-  const events = await append(2 * batchSize)
-  const publisher = heldPublisher()
-  const relay = createTestRelay(database(), { topic, publisher, batchSize })
-  relay.relay.start()
-  const first = await sent(publisher, 1)
-  await waitFor('the look ahead', () => looks(relay) === 2)
-  first.answer({ kind: 'unknown', reason: 'no answer' })
-  const again = await sent(publisher, 2)
-  expect(again.ids).toEqual(idsOf(events.slice(0, batchSize)))
-  again.answer(published)
-  const second = await sent(publisher, 3)
-  expect(second.ids).toEqual(idsOf(events.slice(batchSize)))
-  second.answer(published)
-  await waitFor('all', () => relay.counted.published === events.length)
+  const ahead = await readAhead()
+  ahead.first.answer({ kind: 'unknown', reason: 'no answer' })
+  await bothAreSentFromTheFirst(ahead)
 })
 
 test('it is read again after a slow send: what an operator skipped meanwhile is not sent', async () => {
@@ -159,24 +168,13 @@ test('it is read again after a slow send: what an operator skipped meanwhile is 
 })
 
 test('a session that is lost between two sends: what was acknowledged is sent again, in order', async () => {
-  const events = await append(2 * batchSize)
-  const publisher = heldPublisher()
-  const relay = createTestRelay(database(), { topic, publisher, batchSize })
-  relay.relay.start()
-  const first = await sent(publisher, 1)
-  await waitFor('the look ahead', () => looks(relay) === 2)
+  const ahead = await readAhead()
   await database().query(
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity
      where datname = current_database() and application_name = $1`,
-    [relay.options.applicationName],
+    [ahead.relay.options.applicationName],
   )
-  first.answer(published)
-  const again = await sent(publisher, 2)
-  expect(again.ids).toEqual(idsOf(events.slice(0, batchSize)))
-  again.answer(published)
-  const second = await sent(publisher, 3)
-  expect(second.ids).toEqual(idsOf(events.slice(batchSize)))
-  second.answer(published)
-  await waitFor('all', () => relay.counted.published === events.length)
-  expect(relay.counted.staleMarks).toBe(0)
+  ahead.first.answer(published)
+  await bothAreSentFromTheFirst(ahead)
+  expect(ahead.relay.counted.staleMarks).toBe(0)
 })
