@@ -19,12 +19,12 @@ export async function openApiDocument() {
   const jobs = createDurableJobs({ ...shared, metrics })
   const api = createApiParts({ ...shared, jobs })
   const server = createHttpServer({
+    ...shared,
     config: config.http,
     loops: [],
     checks: [],
     metrics,
     api: api.context,
-    ...shared,
   })
   const { address } = await server.start()
   try {

@@ -1,5 +1,6 @@
-/** Kinds of values that name something elsewhere: a database, a broker, a topic, a queue. */
+/** Kinds of values that name something elsewhere: a database, a broker, a topic, a queue, a proxy. */
 
+import { isIP } from 'node:net'
 import { parseDuration, maxDurationMs } from './duration.js'
 import type { QueueOptions } from './config.js'
 import { listOf, matching, wholeNumber, type Kind } from './value-kinds.js'
@@ -25,6 +26,22 @@ const broker: Kind<string> = {
 export const brokerList = listOf(
   broker,
   'host:port, several separated by commas, each host a name or an IPv4 address',
+)
+
+/** Not all of a family (/0): anybody could then say to be anybody. */
+const network: Kind<string> = {
+  allowed: 'an IP address or network',
+  parse: (text) => {
+    const [, address = '', length] = /^([0-9A-Fa-f.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+    const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+    const prefix = length === undefined ? bits : Number(length)
+    return prefix >= 1 && prefix <= bits ? text : undefined
+  },
+}
+
+export const networkList = listOf(
+  network,
+  'IP addresses or networks such as 10.0.0.0/8, several separated by commas',
 )
 
 /** What the broker allows: it refuses the names `.` and `..` too. */

@@ -28,7 +28,12 @@ export interface Config {
     readonly retentionMs: number
     readonly queues: readonly QueueOptions[]
   }
-  readonly http: { readonly host: string; readonly port: number }
+  readonly http: {
+    readonly host: string
+    readonly port: number
+    /** Addresses and networks whose word on who asks is taken. */
+    readonly trustedProxies: readonly string[]
+  }
   readonly deck: { readonly readToken: string | undefined; readonly adminToken: string | undefined }
   readonly logLevel: LogLevel
   readonly shutdownGraceMs: number

@@ -91,7 +91,11 @@ function toConfig(values: OptionValues): Omit<Config, 'settings'> {
       retentionMs: values.CHOKAQ_RETENTION,
       queues: values.CHOKAQ_QUEUES ?? [],
     },
-    http: { host: values.HTTP_HOST, port: values.HTTP_PORT },
+    http: {
+      host: values.HTTP_HOST,
+      port: values.HTTP_PORT,
+      trustedProxies: values.HTTP_TRUSTED_PROXIES ?? [],
+    },
     deck: { readToken: values.DECK_READ_TOKEN, adminToken: values.DECK_ADMIN_TOKEN },
     logLevel: values.LOG_LEVEL,
     shutdownGraceMs: values.SHUTDOWN_GRACE,

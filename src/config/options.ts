@@ -3,7 +3,7 @@
  * Names and defaults are promises.
  */
 
-import { databaseUrl } from './addresses.js'
+import { databaseUrl, networkList } from './addresses.js'
 import { messagingOptions } from './messaging-options.js'
 import { attempts, batch, type Option, type OptionGroup } from './option.js'
 import {
@@ -112,6 +112,12 @@ export const options = {
     kind: wholeNumber(0, 65_535),
     default: '8080',
     about: '0 picks a free port and logs it.',
+    need: 'http',
+  },
+  HTTP_TRUSTED_PROXIES: {
+    kind: networkList,
+    about:
+      'Proxies in front, whose X-Forwarded-For tells who asks. Unset: it is not believed, and all behind one share its limits.',
     need: 'http',
   },
   DECK_READ_TOKEN: {

@@ -11,7 +11,10 @@ const shortest = 16
 const differentAtLeast = 5
 
 /** Where others could reach them, The Deck and the API are refused to all until a token is set. */
-export function tokensMissing({ deck, http }: Pick<Config, 'deck' | 'http'>): readonly string[] {
+export function tokensMissing({
+  deck,
+  http,
+}: Pick<Config, 'deck'> & { readonly http: Pick<Config['http'], 'host'> }): readonly string[] {
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(http.host)
   if (isLocal || deck.readToken !== undefined || deck.adminToken !== undefined) return []
   return [

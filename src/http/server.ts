@@ -71,7 +71,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       log.info({ event: 'http listening', address }, 'http listening')
       return { address }
     } catch (error) {
-      throw explainListenFailure(error, { host, port })
+      throw explainListenFailure(error, options.config)
     }
   }
 
@@ -92,6 +92,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
   const { loops, checks, metrics, log, now, api, limits } = options
+  const { trustedProxies } = options.config
   const readiness = createReadiness(checks, now)
   const app = fastify({
     // Probes and scrapes every few seconds are no news; what fails is logged below.
@@ -101,6 +102,7 @@ async function createApp(options: HttpServerOptions): Promise<FastifyInstance> {
     // Node takes the longer of the two for the body, whichever it is; its own for headers is a minute.
     http: { connectionsCheckingInterval: requestLookMs, headersTimeout: requestTimeoutMs },
     forceCloseConnections: 'idle',
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // The schemas say how long a parameter may be, and answer in words; Node's limit on a URL is the last.
     routerOptions: { maxParamLength: maxUrlLength },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket),

@@ -83,7 +83,7 @@ describe('without options', () => {
         retentionMs: 604_800_000,
         queues: [],
       },
-      http: { host: '127.0.0.1', port: 8080 },
+      http: { host: '127.0.0.1', port: 8080, trustedProxies: [] },
       deck: { readToken: undefined, adminToken: undefined },
       logLevel: 'info',
       shutdownGraceMs: 20_000,

@@ -76,6 +76,15 @@ const cases: Record<OptionName, { good: readonly string[]; bad: readonly string[
   },
   HTTP_HOST: { good: ['127.0.0.1', '::', 'localhost'], bad: ['', 'a b', 'http://a'] },
   HTTP_PORT: { good: ['0', '8080', '65535'], bad: ['65536', ...never] },
+  HTTP_TRUSTED_PROXIES: {
+    good: ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8, 192.168.0.0/16', '::ffff:10.0.0.1'],
+    bad: [
+      ...['', '1', 'true', 'loopback', 'proxy.example', '10.0.0.1:80', '10.0.0.1,', 'fe80::1%eth0'],
+      ...['10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/255.0.0.0', '10.0.0.1,10.0.0.1'],
+      // Anybody could then say to be anybody.
+      ...['0.0.0.0/0', '::/0'],
+    ],
+  },
   DECK_READ_TOKEN: tokens,
   DECK_ADMIN_TOKEN: tokens,
   LOG_LEVEL: { good: ['trace', 'silent'], bad: ['INFO', 'warning', ''] },
