@@ -45,31 +45,28 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
 
   const isOpen = ({ at }: Opening): boolean => options.now() - at < options.openMs
 
-  const lease = (): CircuitLease => {
-    const leased = generation
-    let settled = false
-    const settle = (effect: () => void) => () => {
-      if (settled || leased !== generation) return
-      settled = true
-      effect()
-    }
-    return {
-      succeeded: settle(() => {
-        opened = undefined
-        consecutiveFailures = 0
-      }),
-      failed: settle(() => {
-        // Opening leaves the count as it is, so a probe that fails opens the circuit at once.
-        consecutiveFailures += 1
-        if (consecutiveFailures < options.failureThreshold) return
-        opened = { at: options.now(), probing: false }
-        generation += 1
-      }),
-      released: settle(() => {
-        if (opened !== undefined) opened.probing = false
-      }),
-    }
+  const effects: CircuitLease = {
+    succeeded() {
+      opened = undefined
+      consecutiveFailures = 0
+    },
+    failed() {
+      // Opening leaves the count as it is, so a probe that fails opens the circuit at once.
+      consecutiveFailures += 1
+      if (consecutiveFailures < options.failureThreshold) return
+      opened = { at: options.now(), probing: false }
+      generation += 1
+    },
+    released() {
+      if (opened !== undefined) opened.probing = false
+    },
   }
+
+  const settle = (leased: number, effect: keyof CircuitLease): void => {
+    if (leased === generation) effects[effect]()
+  }
+
+  const lease = (): CircuitLease => new OnceLease(generation, settle)
 
   return {
     get state() {
@@ -82,5 +79,36 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       opened.probing = true
       return lease()
     },
+  }
+}
+
+class OnceLease implements CircuitLease {
+  readonly #generation: number
+  #settle: ((generation: number, effect: keyof CircuitLease) => void) | undefined
+
+  constructor(
+    generation: number,
+    settle: (generation: number, effect: keyof CircuitLease) => void,
+  ) {
+    this.#generation = generation
+    this.#settle = settle
+  }
+
+  succeeded(): void {
+    this.#end('succeeded')
+  }
+
+  failed(): void {
+    this.#end('failed')
+  }
+
+  released(): void {
+    this.#end('released')
+  }
+
+  #end(effect: keyof CircuitLease): void {
+    const settle = this.#settle
+    this.#settle = undefined
+    settle?.(this.#generation, effect)
   }
 }

@@ -54,17 +54,14 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
     signal.addEventListener('abort', turnAway, { once: true })
   }
 
+  const leave = (): void => {
+    active -= 1
+    admit()
+  }
+
   const permit = (): Permit => {
-    let released = false
     active += 1
-    return {
-      release() {
-        if (released) return
-        released = true
-        active -= 1
-        admit()
-      },
-    }
+    return new OncePermit(leave)
   }
 
   const admit = (): void => {
@@ -108,6 +105,20 @@ export function createConcurrencyLimiter(initialLimit: number): ConcurrencyLimit
       limit = checked(next)
       admit()
     },
+  }
+}
+
+class OncePermit implements Permit {
+  #leave: (() => void) | undefined
+
+  constructor(leave: () => void) {
+    this.#leave = leave
+  }
+
+  release(): void {
+    const leave = this.#leave
+    this.#leave = undefined
+    leave?.()
   }
 }
 

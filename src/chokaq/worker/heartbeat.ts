@@ -7,11 +7,10 @@ import type { Random } from '../kernel/backoff.js'
 import type { HeartbeatResult } from '../storage/worker-port.js'
 import type { Alarm, Alarms } from './alarms.js'
 
+/** Alike for all of a worker's jobs. */
 export interface HeartbeatOptions {
   readonly minMs: number
   readonly maxMs: number
-  /** After so long without an answer the job may be taken for dead elsewhere. */
-  readonly silentMs: number
   readonly alarms: Alarms
   readonly random: Random
 }
@@ -22,48 +21,47 @@ export interface HeartbeatOwner {
   onCancelRequested(cancel: { readonly by: string; readonly reason: string }): void
   /** The job is another's now, or nobody's. No further beat is made. */
   onLost(): void
-  /** No beat has been answered for `silentMs`. It goes on trying. */
+  /** No beat has been answered for the time of silence. It goes on trying. */
   onSilent(): void
 }
 
 /** Between two tries while the storage doesn't answer. */
 const retryMs = 1_000
 
+/**
+ * One alarm for the next beat and for the silence, whichever comes first: nearly all runs end before it
+ * rings. The silence is watched over a beat under way, too, which may hang as long as a frozen server.
+ */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
+  readonly #silentMs: number
   readonly #owner: HeartbeatOwner
   #stopped = false
-  #beating = false
-  #nextBeat: Alarm
-  #silence: Alarm
+  /** Monotonic milliseconds; Infinity while a beat is under way. */
+  #beatAt: number
+  /** Infinity once it has been told of. */
+  #silentAt: number
+  #alarm: Alarm
 
-  constructor(options: HeartbeatOptions, owner: HeartbeatOwner) {
+  /** @param silentMs after so long without an answer the job may be taken for dead elsewhere */
+  constructor(options: HeartbeatOptions, silentMs: number, owner: HeartbeatOwner) {
     this.#options = options
+    this.#silentMs = silentMs
     this.#owner = owner
-    this.#silence = this.#watch()
-    this.#nextBeat = this.#schedule(this.#intervalMs())
+    const now = performance.now()
+    this.#silentAt = now + silentMs
+    this.#beatAt = now + this.#intervalMs()
+    this.#alarm = this.#setAlarm(now)
   }
 
   /** Beats now, to hear of a cancellation at once. */
   beatNow(): void {
-    if (this.#stopped || this.#beating) return
-    this.#nextBeat.cancel()
-    void this.#beatOnce()
+    if (!this.#stopped && this.#beatAt !== Infinity) void this.#beatOnce()
   }
 
   stop(): void {
     this.#stopped = true
-    this.#nextBeat.cancel()
-    this.#silence.cancel()
-  }
-
-  /** Its own alarm, for a beat may hang as long as a frozen server. */
-  #watch(): Alarm {
-    return this.#options.alarms.set(this.#options.silentMs, () => this.#owner.onSilent())
-  }
-
-  #schedule(ms: number): Alarm {
-    return this.#options.alarms.set(ms, () => void this.#beatOnce())
+    this.#alarm.cancel()
   }
 
   #intervalMs(): number {
@@ -71,14 +69,37 @@ export class Heartbeat {
     return minMs + (maxMs - minMs) * random()
   }
 
+  #setAlarm(now: number): Alarm {
+    const ms = Math.min(this.#beatAt, this.#silentAt) - now
+    return this.#options.alarms.set(ms, () => this.#ring())
+  }
+
+  #watch(): void {
+    this.#alarm.cancel()
+    const now = performance.now()
+    if (Math.min(this.#beatAt, this.#silentAt) < Infinity) this.#alarm = this.#setAlarm(now)
+  }
+
+  #ring(): void {
+    const now = performance.now()
+    if (now >= this.#silentAt) {
+      this.#silentAt = Infinity
+      this.#owner.onSilent()
+    }
+    if (this.#stopped) return
+    if (now >= this.#beatAt) void this.#beatOnce()
+    else this.#watch()
+  }
+
   async #beatOnce(): Promise<void> {
-    this.#beating = true
+    this.#beatAt = Infinity
+    this.#watch()
     const result = await this.#owner.beat().catch(() => undefined)
-    this.#beating = false
     if (this.#stopped) return
     if (result === undefined) {
       // The fetch loop tells of the outage; here only how long it lasts matters.
-      this.#nextBeat = this.#schedule(Math.min(retryMs, this.#options.minMs))
+      this.#beatAt = performance.now() + Math.min(retryMs, this.#options.minMs)
+      this.#watch()
       return
     }
     if (result.outcome === 'stale') {
@@ -86,9 +107,9 @@ export class Heartbeat {
       this.#owner.onLost()
       return
     }
-    this.#silence.cancel()
-    this.#silence = this.#watch()
-    this.#nextBeat = this.#schedule(this.#intervalMs())
+    this.#silentAt = performance.now() + this.#silentMs
+    this.#beatAt = performance.now() + this.#intervalMs()
+    this.#watch()
     if (result.outcome === 'cancel-requested') this.#owner.onCancelRequested(result)
   }
 }

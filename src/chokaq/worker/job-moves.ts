@@ -91,13 +91,14 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
   )
 
   /** Undefined where the worker was stopped before the storage answered. */
-  const untilAnswered = async <A extends Answer>(
+  const untilAnswered = async <I, A extends Answer>(
     job: FetchedJob,
-    write: () => Promise<A>,
+    write: (item: I) => Promise<A>,
+    item: I,
   ): Promise<A | undefined> => {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await write()
+        return await write(item)
       } catch (error) {
         const about = { jobId: job.lease.jobId, type: job.type, tries, err: error }
         if (abandoned.aborted) {
@@ -152,14 +153,14 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
 
     async succeed(job, durationMs) {
       const { lease } = job
-      const answer = await untilAnswered(job, () => succeed({ lease, durationMs }))
+      const answer = await untilAnswered(job, succeed, { lease, durationMs })
       if (!account(job, 'succeed', answer)) return
       metrics.succeeded(job, durationMs / 1_000)
       announce(job, 'Succeeded')
     },
 
     async retry(job, run) {
-      const answer = await untilAnswered(job, () => retry({ lease: job.lease, ...run }))
+      const answer = await untilAnswered(job, retry, { lease: job.lease, ...run })
       if (answer?.outcome === 'cancelled') cancelled(job)
       if (!account(job, 'retry', answer)) return
       if (run.refundAttempt !== true) metrics.retried(job)
@@ -167,7 +168,7 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
     },
 
     async deadLetter(job, death) {
-      const answer = await untilAnswered(job, () => deadLetter({ lease: job.lease, ...death }))
+      const answer = await untilAnswered(job, deadLetter, { lease: job.lease, ...death })
       if (!account(job, death.reason === 'Cancelled' ? 'cancel' : 'fail', answer)) return
       metrics.failed(job, death.reason)
       announce(job, death.reason === 'Cancelled' ? 'Cancelled' : 'Failed')
@@ -175,7 +176,7 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
 
     async giveBack(job, delayMs) {
       const { lease } = job
-      const answer = await untilAnswered(job, () => giveBack({ lease, delayMs }))
+      const answer = await untilAnswered(job, giveBack, { lease, delayMs })
       if (answer?.outcome === 'cancelled') cancelled(job)
       if (account(job, 'giveBack', answer)) announce(job, 'Pending')
     },

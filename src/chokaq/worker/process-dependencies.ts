@@ -5,11 +5,10 @@ import type { Random } from '../kernel/backoff.js'
 import type { ConcurrencyLimiter } from '../kernel/concurrency-limiter.js'
 import type { Pipeline } from '../middleware/middleware.js'
 import type { CoreEvents, CoreLog, MonotonicClock } from '../ports.js'
-import type { JobRegistry } from '../registry/job-registry.js'
 import type { RunAbort } from './abort.js'
+import type { AdmissionRules } from './admit-job.js'
 import type { Alarms } from './alarms.js'
-import type { CircuitBreakers } from './circuit-breakers.js'
-import type { Heartbeat } from './heartbeat.js'
+import type { Heartbeat, HeartbeatOptions } from './heartbeat.js'
 import type { JobMoves } from './job-moves.js'
 import type { WorkerOptions } from './worker-options.js'
 
@@ -22,11 +21,11 @@ export interface ActiveRun {
 
 export interface ProcessDependencies {
   readonly options: WorkerOptions
-  readonly registry: JobRegistry
+  readonly admission: AdmissionRules
   readonly pipeline: Pipeline
-  readonly breakers: CircuitBreakers
   readonly limiter: ConcurrencyLimiter
   readonly alarms: Alarms
+  readonly heartbeat: HeartbeatOptions
   readonly moves: JobMoves
   readonly saveCheckpoint: (job: FetchedJob, json: string, trx: unknown) => Promise<boolean>
   readonly events: CoreEvents

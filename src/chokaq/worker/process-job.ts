@@ -7,8 +7,7 @@ import type { FetchedJob } from '../jobs/job.js'
 import type { StartResult } from '../storage/worker-port.js'
 import { admitJob, type Admission } from './admit-job.js'
 import type { ProcessDependencies } from './process-dependencies.js'
-import { runStarted } from './run-started.js'
-import { defaultBreaker, defaultMaxAgeMs } from './worker-options.js'
+import { runStarted, type AdmittedJob } from './run-started.js'
 
 /**
  * @param fetchedAt monotonic, when it was fetched
@@ -19,33 +18,20 @@ export async function processJob(
   fetchedAt: number,
   deps: ProcessDependencies,
 ): Promise<void> {
-  const { moves, registry, breakers, random, now, options } = deps
-  const ageMs = (): number => job.ageMs + now() - fetchedAt
+  const bornAt = fetchedAt - job.ageMs
   try {
-    const verdict = admitJob(job, ageMs(), {
-      registry,
-      breakers,
-      random,
-      openMs: (options.breaker ?? defaultBreaker).openMs,
-      maxAttempts: options.maxAttempts,
-      maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
-    })
+    const verdict = admitJob(job, deps.now() - bornAt, deps.admission)
     const admission = verdict instanceof Promise ? await verdict : verdict
-    if (admission.kind === 'admitted') {
-      try {
-        await startAndRun(job, admission, ageMs, deps)
-      } finally {
-        // Says nothing where the run's end has been told: a lease that is kept would block its circuit.
-        admission.circuit.released()
-      }
+    if (admission.kind !== 'admitted') {
+      deps.onEntered(job)
+      await turnAway(job, admission, deps)
       return
     }
-    deps.onEntered(job)
-    if (admission.kind === 'postponed') await moves.giveBack(job, admission.delayMs)
-    else {
-      const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
-      deps.log.error({ event: 'job failed', ...about, reason: admission.reason }, 'job failed')
-      await moves.deadLetter(job, { ...admission, refundAttempt: true })
+    try {
+      await startAndRun({ job, admission, bornAt }, deps)
+    } finally {
+      // Says nothing where the run's end has been told: a lease that is kept would block its circuit.
+      admission.circuit.released()
     }
   } finally {
     // In any case: a place that is not given back would be gone for good.
@@ -53,23 +39,35 @@ export async function processJob(
   }
 }
 
-async function startAndRun(
+async function turnAway(
   job: FetchedJob,
-  admission: Extract<Admission, { kind: 'admitted' }>,
-  ageMs: () => number,
-  deps: ProcessDependencies,
+  refusal: Exclude<Admission, { kind: 'admitted' }>,
+  { moves, log }: ProcessDependencies,
 ): Promise<void> {
-  const { moves, stopping } = deps
-  if (stopping.aborted) {
+  if (refusal.kind === 'postponed') {
+    await moves.giveBack(job, refusal.delayMs)
+    return
+  }
+  const about = { jobId: job.lease.jobId, type: job.type, queue: job.queue }
+  log.error({ event: 'job failed', ...about, reason: refusal.reason }, 'job failed')
+  await moves.deadLetter(job, { ...refusal, refundAttempt: true })
+}
+
+function startAndRun(admitted: AdmittedJob, deps: ProcessDependencies): Promise<void> {
+  const { job } = admitted
+  if (deps.stopping.aborted) {
     deps.onEntered(job)
-    await moves.giveBack(job)
-    return
+    return deps.moves.giveBack(job)
   }
-  if (job.started !== undefined) {
-    deps.events.emit({ kind: 'job', id: job.lease.jobId, queue: job.queue, state: 'Processing' })
-    await runStarted({ job, admission, started: job.started, ageMs }, deps)
-    return
-  }
+  if (job.started === undefined) return startThenRun(admitted, deps)
+  const { lease, queue } = job
+  deps.events.emit({ kind: 'job', id: lease.jobId, queue, state: 'Processing' })
+  return runStarted(admitted, job.started, deps)
+}
+
+async function startThenRun(admitted: AdmittedJob, deps: ProcessDependencies): Promise<void> {
+  const { job } = admitted
+  const { moves } = deps
   let started: StartResult
   try {
     started = await moves.start(job)
@@ -80,7 +78,7 @@ async function startAndRun(
     return
   }
   if (started.outcome === 'started') {
-    await runStarted({ job, admission, started, ageMs }, deps)
+    await runStarted(admitted, started, deps)
     return
   }
   if (started.outcome === 'refused') await startRefused(job, started.error, deps)

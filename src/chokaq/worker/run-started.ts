@@ -12,31 +12,35 @@ import { runHandler, type RunEnd } from './run-handler.js'
 import { settleRun, tellCircuit } from './settle-run.js'
 import { defaultBackoff, defaultMaxAgeMs, defaultTimeoutMs } from './worker-options.js'
 
-export interface StartedJob {
+export interface AdmittedJob {
   readonly job: FetchedJob
   readonly admission: Extract<Admission, { kind: 'admitted' }>
-  readonly started: StartedRun
-  readonly ageMs: () => number
+  /** Monotonic milliseconds at which it was first due or resurrected. */
+  readonly bornAt: number
 }
 
 /** Resolves when the outcome is stored. */
-export async function runStarted(given: StartedJob, deps: ProcessDependencies): Promise<void> {
+export async function runStarted(
+  admitted: AdmittedJob,
+  started: StartedRun,
+  deps: ProcessDependencies,
+): Promise<void> {
   const { limiter, runs, stopping } = deps
-  const run = new Run(given, deps)
+  const run = new Run(admitted, started, deps)
   runs.add(run)
   try {
     const permit = limiter.tryAcquire() ?? (await laneOrStop(limiter, stopping))
-    deps.onEntered(given.job)
+    deps.onEntered(run.job)
     let end: RunEnd = { kind: 'aborted', reason: 'shutdown', error: undefined, durationMs: 0 }
     if (permit !== undefined) {
       try {
-        end = await handle(run, given, deps)
+        end = await handle(run, deps)
       } finally {
         permit.release()
         deps.onLaneFree(end.durationMs)
       }
     }
-    await settle(run, given, end, deps)
+    await settle(run, end, deps)
   } finally {
     run.heartbeat.stop()
     runs.delete(run)
@@ -54,13 +58,10 @@ function laneOrStop(
   })
 }
 
-function handle(
-  run: Run,
-  { job, admission, started }: StartedJob,
-  deps: ProcessDependencies,
-): Promise<RunEnd> {
+function handle(run: Run, deps: ProcessDependencies): Promise<RunEnd> {
   const { options, pipeline, alarms, log, now, events, abortGraceMs } = deps
-  const { definition, payload } = admission
+  const { job, started } = run
+  const { definition, payload } = run.admitted.admission
   return runHandler({
     job,
     attempt: started.attempt,
@@ -82,26 +83,28 @@ function handle(
   })
 }
 
-function settle(
-  { cancel, lost }: Run,
-  { job, admission, started, ageMs }: StartedJob,
-  end: RunEnd,
-  { options, moves, random, log }: ProcessDependencies,
-): Promise<void> {
+function settle(run: Run, end: RunEnd, deps: ProcessDependencies): Promise<void> {
+  const { job, cancel, lost } = run
+  const { admission, bornAt } = run.admitted
+  const { options, moves, random, log, now } = deps
   tellCircuit(admission.circuit, end)
+  if (end.kind === 'succeeded') return moves.succeed(job, end.durationMs)
   const { maxAttempts, maxAgeMs, backoff } = admission.definition.options
   const policy = {
     backoff: backoff ?? options.backoff ?? defaultBackoff,
     maxAttempts: maxAttempts ?? options.maxAttempts,
     maxAgeMs: maxAgeMs ?? options.maxAgeMs ?? defaultMaxAgeMs,
   }
-  const ended = { job, attempt: started.attempt, ageMs: ageMs(), end, cancel, lost }
+  const ageMs = now() - bornAt
+  const ended = { job, attempt: run.started.attempt, ageMs, end, cancel, lost }
   return settleRun(ended, { moves, policy, random, log })
 }
 
 /** What its heartbeat says and learns of a run. */
 class Run implements ActiveRun, HeartbeatOwner {
   readonly job: FetchedJob
+  readonly admitted: AdmittedJob
+  readonly started: StartedRun
   readonly abort = new RunAbort()
   readonly heartbeat: Heartbeat
   progress: number | undefined
@@ -109,15 +112,15 @@ class Run implements ActiveRun, HeartbeatOwner {
   lost = false
   readonly #deps: ProcessDependencies
 
-  constructor({ job, started }: StartedJob, deps: ProcessDependencies) {
-    this.job = job
+  constructor(admitted: AdmittedJob, started: StartedRun, deps: ProcessDependencies) {
+    this.job = admitted.job
+    this.admitted = admitted
+    this.started = started
     this.#deps = deps
-    const { options, alarms, random } = deps
-    const { heartbeatMinMs: minMs, heartbeatMaxMs: maxMs } = options
-    const zombieTimeoutMs = started.zombieTimeoutMs ?? options.zombieTimeoutMs
+    const { heartbeatMaxMs, zombieTimeoutMs } = deps.options
     // Before the others may take it for dead.
-    const silentMs = Math.max(maxMs, zombieTimeoutMs - maxMs)
-    this.heartbeat = new Heartbeat({ minMs, maxMs, silentMs, alarms, random }, this)
+    const silentMs = (started.zombieTimeoutMs ?? zombieTimeoutMs) - heartbeatMaxMs
+    this.heartbeat = new Heartbeat(deps.heartbeat, Math.max(heartbeatMaxMs, silentMs), this)
   }
 
   beat(): Promise<HeartbeatResult> {

@@ -1,4 +1,4 @@
-/** From the end of a run to the job's next state, and to what its circuit learns of it. */
+/** From the end of a run that did not succeed to the job's next state; what its circuit learns of any. */
 
 import type { FetchedJob } from '../jobs/job.js'
 import type { Random } from '../kernel/backoff.js'
@@ -16,7 +16,7 @@ export interface EndedRun {
   readonly attempt: number
   /** Since it was first due or resurrected, milliseconds. */
   readonly ageMs: number
-  readonly end: RunEnd
+  readonly end: Exclude<RunEnd, { kind: 'succeeded' }>
   /** Who wants it cancelled and why, where somebody does. */
   readonly cancel: { readonly by: string; readonly reason: string } | undefined
   /** The storage has said that it is no longer this worker's. */
@@ -39,10 +39,8 @@ export function tellCircuit(circuit: CircuitLease, end: RunEnd): void {
 
 /** Resolves when the outcome is stored, or the job turned out to be another's. */
 export function settleRun(run: EndedRun, deps: SettleDependencies): Promise<void> {
-  const { job, end } = run
+  const { end } = run
   switch (end.kind) {
-    case 'succeeded':
-      return deps.moves.succeed(job, end.durationMs)
     case 'failed':
       return settleFailure(run, { ...end, kind: end.failure }, deps)
     case 'unresponsive':

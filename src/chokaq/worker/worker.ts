@@ -18,7 +18,12 @@ import { createPrefetch } from './prefetch.js'
 import type { ActiveRun, ProcessDependencies } from './process-dependencies.js'
 import { processJob } from './process-job.js'
 import { within } from './waiting.js'
-import { defaultAbortGraceMs, defaultBreaker, type WorkerOptions } from './worker-options.js'
+import {
+  defaultAbortGraceMs,
+  defaultBreaker,
+  defaultMaxAgeMs,
+  type WorkerOptions,
+} from './worker-options.js'
 
 export interface Worker {
   /** Does nothing the second time, and after `stop`. */
@@ -69,7 +74,8 @@ const batchesHeld = 3
 export function createWorker(options: WorkerOptions, deps: WorkerDependencies): Worker {
   const { storage, registry, metrics, events, log, random, now } = deps
   const limiter = createConcurrencyLimiter(options.concurrency)
-  const breakers = createCircuitBreakers(options.breaker ?? defaultBreaker, now)
+  const breaker = options.breaker ?? defaultBreaker
+  const breakers = createCircuitBreakers(breaker, now)
   const pace = createPace(now)
   const prefetch = createPrefetch({ limiter, pace, batchSize: options.batchSize })
   const stopping = new AbortController()
@@ -77,9 +83,11 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   // Every job that waits for a lane or for an answer listens: no leak, and not to be warned of as one.
   setMaxListeners(0, stopping.signal, abandoned.signal)
   const runs = new Set<ActiveRun>()
-  const underWay = new Set<Promise<void>>()
   /** Fetched and not settled yet. */
   const held = new Set<FetchedJob>()
+  /** How many of those are on their way to a lane, run, or are being stored. */
+  let underWay = 0
+  let tellAllEnded: (() => void) | undefined
   /** Tokens of leases that were neither settled nor given back: their handlers may have run. */
   const leftToRescue = new Set<number>()
   /** On their way to a lane. */
@@ -96,7 +104,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     // What has run and is not stored yet counts too: a storage that is slow to store gets no more.
     wanted: () => {
       const { jobs, start } = prefetch.wanted()
-      return { jobs: Math.max(0, Math.min(jobs, heldAtMost() - underWay.size)), start }
+      return { jobs: Math.max(0, Math.min(jobs, heldAtMost() - underWay)), start }
     },
     held: () => [...[...held].map(({ lease }) => lease.token), ...leftToRescue],
     onGivenBack(jobs) {
@@ -124,13 +132,21 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     onRefused: ({ lease }) => leftToRescue.add(lease.token),
   })
 
+  const alarms = createAlarms()
   const parts: ProcessDependencies = {
     options,
-    registry,
     pipeline: composeMiddleware(deps.middleware ?? []),
-    breakers,
     limiter,
-    alarms: createAlarms(),
+    alarms,
+    heartbeat: { minMs: options.heartbeatMinMs, maxMs: options.heartbeatMaxMs, alarms, random },
+    admission: {
+      registry,
+      breakers,
+      openMs: breaker.openMs,
+      maxAttempts: options.maxAttempts,
+      maxAgeMs: options.maxAgeMs ?? defaultMaxAgeMs,
+      random,
+    },
     moves,
     saveCheckpoint: ({ lease }, json, trx) => storage.saveCheckpoint(lease, json, trx),
     events,
@@ -156,13 +172,14 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     if (stopping.signal.aborted) return
     for (let next = prefetch.next(); next !== undefined; next = prefetch.next()) {
       entering.add(next.job)
-      track(next.job, process(next.job, next.fetchedAt))
+      void track(next.job, processJob(next.job, next.fetchedAt, parts))
     }
   }
 
-  async function process(job: FetchedJob, fetchedAt: number): Promise<void> {
+  async function track(job: FetchedJob, work: Promise<void>): Promise<void> {
+    underWay += 1
     try {
-      await processJob(job, fetchedAt, parts)
+      await work
     } catch (error) {
       // A fault of the program: the job is left to the rescue, the others go on.
       leftToRescue.add(job.lease.token)
@@ -170,19 +187,18 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
         { event: 'job processing failed', jobId: job.lease.jobId, err: error },
         'job processing failed',
       )
+    } finally {
+      underWay -= 1
+      held.delete(job)
+      if (underWay === 0) tellAllEnded?.()
     }
   }
 
-  function track(job: FetchedJob, work: Promise<void>): void {
-    underWay.add(work)
-    void work.finally(() => {
-      underWay.delete(work)
-      held.delete(job)
+  function allEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      if (underWay === 0) resolve()
+      else tellAllEnded = resolve
     })
-  }
-
-  async function allEnded(): Promise<void> {
-    while (underWay.size > 0) await Promise.all(underWay)
   }
 
   let looping: Promise<void> | undefined
@@ -192,20 +208,20 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     stopping.abort()
     const ended = (async () => {
       await looping
-      for (const { job } of prefetch.drain()) track(job, moves.giveBack(job))
+      for (const { job } of prefetch.drain()) void track(job, moves.giveBack(job))
       // Where that can't be done now, the rescue does it.
       await loop.settleLost().catch(() => undefined)
       await allEnded()
     })()
     await within(ended, graceMs * share.drain)
-    if (underWay.size > 0) {
+    if (underWay > 0) {
       abortGraceMs = graceMs * share.abort
       for (const { abort } of runs) abort.abort('shutdown')
       await within(ended, graceMs * (1 - share.drain))
     }
     abandoned.abort()
-    const left = underWay.size
-    if (left > 0) log.error({ event: 'jobs left unsettled', jobs: left }, 'jobs left unsettled')
+    const jobs = underWay
+    if (jobs > 0) log.error({ event: 'jobs left unsettled', jobs }, 'jobs left unsettled')
   }
 
   return {
