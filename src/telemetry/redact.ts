@@ -27,8 +27,16 @@ const secretFields = new Set([
   'setcookie',
 ])
 
+/** Names that were looked at before; a log has few, and what somebody nests in it may have any. */
+const known = new Map<string, boolean>()
+const knownAtMost = 1_000
+
 export function isSecretField(name: string): boolean {
-  return secretFields.has(name.replace(/[-_\s]/g, '').toLowerCase())
+  const before = known.get(name)
+  if (before !== undefined) return before
+  const secret = secretFields.has(name.replace(/[-_\s]/g, '').toLowerCase())
+  if (known.size < knownAtMost) known.set(name, secret)
+  return secret
 }
 
 /** Greedy up to white space: a password may hold quotes, and too much hidden is the lesser harm. */
@@ -58,6 +66,10 @@ export function redactJsonLine(line: string): string {
   return replaceAll(line, jsonPatterns)
 }
 
+/** What each of the patterns needs; nearly all lines have none of it, and one look is all that they cost. */
+const suspicious = /:\/\/|=|bearer /i
+
 function replaceAll(text: string, patterns: typeof textPatterns): string {
+  if (!suspicious.test(text)) return text
   return patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text)
 }
