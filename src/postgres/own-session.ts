@@ -14,7 +14,8 @@ import { rowLimits } from './row-transaction.js'
  * is the announced one sets the limits of row work for the session.
  *
  * Row work finds rows by key. A plan that was made while a table was small or its statistics were
- * old may read all of it, and a prepared statement keeps its plan: hence no sequential scans. It waits
+ * old may read all of it, and a prepared statement keeps its plan: hence no sequential scans. A bitmap is
+ * for many rows; for the three of a key, making it costs more than the rows. It waits
  * for whoever has locked a row and then looks at the row anew, whatever isolation the database's or
  * the role's own settings begin with.
  *
@@ -28,6 +29,7 @@ export async function claimSession(client: pg.ClientBase): Promise<boolean> {
          set_config('statement_timeout', $3, false),
          set_config('idle_in_transaction_session_timeout', $4, false),
          set_config('enable_seqscan', 'off', false),
+         set_config('enable_bitmapscan', 'off', false),
          set_config('default_transaction_isolation', 'read committed', false)
        ] end as limits`,
     [announcedPid(client), ...Object.values(rowLimits).map(String)],
