@@ -27,6 +27,7 @@ const none = 'without a guard'
 const ours = 'record of open runs'
 
 export const crashGuard = {
+  long: true,
   /** Two full batches a cycle; the smaller a cycle, the more the guard's two statements weigh. */
   full: { rowsPerCycle: 200, rounds: 25 },
   short: { rowsPerCycle: 10, rounds: 1 },

@@ -34,6 +34,7 @@ const crowds = {
 }
 
 export const deck = {
+  long: true,
   full: { deals: 100_000, rounds: 9 },
   short: { deals: 200, rounds: 1 },
 

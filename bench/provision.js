@@ -24,7 +24,7 @@ const ofTheBestPeer = { 4: 1.5 }
 
 export const provision = {
   /** Many, for a cycle also takes its lock and its connections, which a bare loop has already. */
-  full: { rows: 3_000, rounds: 5, lanes: [1, 4] },
+  full: { rows: 2_000, rounds: 5, lanes: [1, 4] },
   short: { rows: 20, rounds: 1, lanes: [2] },
 
   async run({ servers, sizes }) {
