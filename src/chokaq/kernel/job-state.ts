@@ -10,7 +10,7 @@ export const stateCodes = {
   Pending: 0,
   /** In a worker's memory, waits for a free slot; the handler has not begun. */
   Fetched: 1,
-  /** The handler runs and its heartbeat is kept up. */
+  /** The handler runs, or is about to, and its heartbeat is kept up. */
   Processing: 2,
   Succeeded: 3,
   /** Failed for good: a dead letter. */

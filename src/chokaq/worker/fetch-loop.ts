@@ -90,9 +90,13 @@ export function createFetchLoop(options: FetchLoopOptions): FetchLoop {
   const look = async (signal: AbortSignal): Promise<void> => {
     const wanted = options.wanted()
     waitsForRoom = wanted.jobs === 0
-    if (waitsForRoom) return waiting.wait(pollIntervalMs, signal)
     try {
+      // Also while there is no room: what was started and is not known of has nobody's heartbeat.
       await lookForLost()
+      if (waitsForRoom) {
+        await waiting.wait(pollIntervalMs, signal)
+        return
+      }
       const jobs = await fetch(wanted)
       if (failures > 0)
         log.info({ event: 'jobs can be fetched again', failures }, 'jobs can be fetched again')

@@ -39,6 +39,8 @@ export class Heartbeat {
   #stopped = false
   /** Monotonic milliseconds; Infinity while a beat is under way. */
   #beatAt: number
+  /** A beat was asked for while another one was under way, which may have left too early to hear. */
+  #again = false
   /** Infinity once it has been told of. */
   #silentAt: number
   #alarm: Alarm
@@ -56,7 +58,9 @@ export class Heartbeat {
 
   /** Beats now, to hear of a cancellation at once. */
   beatNow(): void {
-    if (!this.#stopped && this.#beatAt !== Infinity) void this.#beatOnce()
+    if (this.#stopped) return
+    if (this.#beatAt === Infinity) this.#again = true
+    else void this.#beatOnce()
   }
 
   stop(): void {
@@ -107,8 +111,10 @@ export class Heartbeat {
       this.#owner.onLost()
       return
     }
-    this.#silentAt = performance.now() + this.#silentMs
-    this.#beatAt = performance.now() + this.#intervalMs()
+    const now = performance.now()
+    this.#silentAt = now + this.#silentMs
+    this.#beatAt = this.#again ? now : now + this.#intervalMs()
+    this.#again = false
     this.#watch()
     if (result.outcome === 'cancel-requested') this.#owner.onCancelRequested(result)
   }

@@ -54,8 +54,11 @@ export interface JobMovesDependencies {
   readonly abandoned: AbortSignal
   /** Called after jobs have left the worker, so that a queue may have room again. */
   readonly onMoved: () => void
-  /** The storage won't let the job go: it stays as it is, until the rescue finds it. */
-  readonly onRefused: (job: FetchedJob) => void
+  /**
+   * Its handler may have run, and the storage won't let it go or hasn't answered while there was time: it
+   * stays as it is, until the rescue finds it.
+   */
+  readonly onStranded: (job: FetchedJob) => void
 }
 
 /** Rows of one statement; more lanes than this is no sound setting for one process. */
@@ -103,6 +106,7 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
         const about = { jobId: job.lease.jobId, type: job.type, tries, err: error }
         if (abandoned.aborted) {
           log.error({ event: 'job outcome not stored', ...about }, 'job outcome not stored')
+          deps.onStranded(job)
           return undefined
         }
         log.debug(
@@ -124,7 +128,7 @@ export function createJobMoves(deps: JobMovesDependencies): JobMoves {
       // Nothing else can be done for it here: without heartbeat the rescue finds it.
       const about = { jobId: job.lease.jobId, type: job.type, move, err: answer.error }
       log.error({ event: 'job move refused', ...about }, 'job move refused')
-      deps.onRefused(job)
+      deps.onStranded(job)
     }
     return answer?.outcome === 'moved'
   }

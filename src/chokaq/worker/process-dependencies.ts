@@ -38,6 +38,6 @@ export interface ProcessDependencies {
   readonly runs: Set<ActiveRun>
   /** The job has its lane, or needs none: the next one may come in. Later calls do nothing. */
   readonly onEntered: (job: FetchedJob) => void
-  /** A lane is free again, after a run of so many milliseconds. */
-  readonly onLaneFree: (runMs: number) => void
+  /** A lane is free again, after a run of so many milliseconds; undefined where none began. */
+  readonly onLaneFree: (runMs: number | undefined) => void
 }

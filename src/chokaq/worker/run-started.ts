@@ -1,8 +1,9 @@
 /** A started job: waits for its lane, runs under its heartbeat, and is settled when its handler ends. */
 
 import type { FetchedJob, StartedRun } from '../jobs/job.js'
-import type { ConcurrencyLimiter, Permit } from '../kernel/concurrency-limiter.js'
+import type { Permit } from '../kernel/concurrency-limiter.js'
 import type { HeartbeatResult } from '../storage/worker-port.js'
+import { cancellationDetails } from '../storage/cancellation-details.js'
 import { RunAbort } from './abort.js'
 import type { Admission } from './admit-job.js'
 import { Heartbeat, type HeartbeatOwner } from './heartbeat.js'
@@ -25,20 +26,22 @@ export async function runStarted(
   started: StartedRun,
   deps: ProcessDependencies,
 ): Promise<void> {
-  const { limiter, runs, stopping } = deps
+  const { runs } = deps
   const run = new Run(admitted, started, deps)
   runs.add(run)
   try {
-    const permit = limiter.tryAcquire() ?? (await laneOrStop(limiter, stopping))
+    const permit = await lane(run, deps)
     deps.onEntered(run.job)
-    let end: RunEnd = { kind: 'aborted', reason: 'shutdown', error: undefined, durationMs: 0 }
-    if (permit !== undefined) {
-      try {
-        end = await handle(run, deps)
-      } finally {
-        permit.release()
-        deps.onLaneFree(end.durationMs)
-      }
+    if (permit === undefined) {
+      await letGo(run, deps)
+      return
+    }
+    let end: RunEnd | undefined
+    try {
+      end = await handle(run, deps)
+    } finally {
+      permit.release()
+      deps.onLaneFree(end?.durationMs)
     }
     await settle(run, end, deps)
   } finally {
@@ -47,15 +50,47 @@ export async function runStarted(
   }
 }
 
-/** Undefined where the worker stopped before a lane was free. */
-function laneOrStop(
-  limiter: ConcurrencyLimiter,
-  stopping: AbortSignal,
-): Promise<Permit | undefined> {
-  return limiter.acquire(stopping).catch((error: unknown) => {
-    if (!stopping.aborted) throw error
-    return undefined
+/**
+ * Milliseconds that a started job waits for its lane: several times what the pace had promised. It holds a
+ * place of its queue all the while and no pause reaches it, so then it goes back to where others find it.
+ */
+const longestWaitMs = 2_000
+
+/** Undefined where the run must not begin: the worker stops, somebody ended it, or it waited too long. */
+function lane(
+  { abort }: Run,
+  { limiter, stopping, alarms }: ProcessDependencies,
+): Permit | undefined | Promise<Permit | undefined> {
+  if (stopping.aborted) return undefined
+  const free = limiter.tryAcquire()
+  if (free !== undefined) return free
+  return new Promise((resolve) => {
+    let waits = true
+    const end = (): void => {
+      waits = false
+      patience.cancel()
+      resolve(undefined)
+    }
+    const patience = alarms.set(longestWaitMs, end)
+    abort.listen(end)
+    // It rejects only where the worker stops.
+    limiter.acquire(stopping).then((permit) => {
+      patience.cancel()
+      if (waits) resolve(permit)
+      else permit.release()
+    }, end)
   })
+}
+
+/** Its handler has not begun, so nothing has come of the run: the attempt is given back. */
+async function letGo({ job, cancel, lost }: Run, { moves }: ProcessDependencies): Promise<void> {
+  if (lost) return
+  if (cancel === undefined) {
+    await moves.giveBack(job)
+    return
+  }
+  const details = cancellationDetails(cancel)
+  await moves.deadLetter(job, { reason: 'Cancelled', details, refundAttempt: true })
 }
 
 function handle(run: Run, deps: ProcessDependencies): Promise<RunEnd> {

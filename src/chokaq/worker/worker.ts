@@ -74,7 +74,7 @@ const batchesHeld = 3
 export function createWorker(options: WorkerOptions, deps: WorkerDependencies): Worker {
   const { storage, registry, metrics, events, log, random, now } = deps
   const limiter = createConcurrencyLimiter(options.concurrency)
-  const breaker = options.breaker ?? defaultBreaker
+  const { breaker = defaultBreaker } = options
   const breakers = createCircuitBreakers(breaker, now)
   const pace = createPace(now)
   const prefetch = createPrefetch({ limiter, pace, batchSize: options.batchSize })
@@ -88,13 +88,12 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
   /** How many of those are on their way to a lane, run, or are being stored. */
   let underWay = 0
   let tellAllEnded: (() => void) | undefined
+  let admitting = false
   /** Tokens of leases that were neither settled nor given back: their handlers may have run. */
   const leftToRescue = new Set<number>()
   /** On their way to a lane. */
   const entering = new Set<FetchedJob>()
   let abortGraceMs = options.abortGraceMs ?? defaultAbortGraceMs
-
-  const heldAtMost = (): number => limiter.limit + batchesHeld * options.batchSize
 
   const loop = createFetchLoop({
     storage,
@@ -104,14 +103,14 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     // What has run and is not stored yet counts too: a storage that is slow to store gets no more.
     wanted: () => {
       const { jobs, start } = prefetch.wanted()
-      return { jobs: Math.max(0, Math.min(jobs, heldAtMost() - underWay)), start }
+      const room = limiter.limit + batchesHeld * options.batchSize - underWay
+      return { jobs: Math.max(0, Math.min(jobs, room)), start }
     },
     held: () => [...[...held].map(({ lease }) => lease.token), ...leftToRescue],
-    onGivenBack(jobs) {
-      for (const { id, queue } of jobs) events.emit({ kind: 'job', id, queue, state: 'Pending' })
-    },
+    onGivenBack: (jobs) =>
+      jobs.forEach(({ id, queue }) => events.emit({ kind: 'job', id, queue, state: 'Pending' })),
     onFetched(jobs) {
-      for (const job of jobs) held.add(job)
+      jobs.forEach((job) => held.add(job))
       prefetch.add(jobs, now())
       admit()
     },
@@ -129,7 +128,7 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     abandoned: abandoned.signal,
     // A queue with MaxWorkers has room again.
     onMoved: () => loop.wake(),
-    onRefused: ({ lease }) => leftToRescue.add(lease.token),
+    onStranded: ({ lease }) => leftToRescue.add(lease.token),
   })
 
   const alarms = createAlarms()
@@ -162,18 +161,21 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
       admit()
     },
     onLaneFree(runMs) {
-      pace.ended(runMs)
+      if (runMs !== undefined) pace.ended(runMs)
       admit()
       loop.roomFreed()
     },
   }
 
+  /** A job may enter, run and end while it is admitted: what that asks for, the loop under way does. */
   function admit(): void {
-    if (stopping.signal.aborted) return
+    if (stopping.signal.aborted || admitting) return
+    admitting = true
     for (let next = prefetch.next(); next !== undefined; next = prefetch.next()) {
       entering.add(next.job)
       void track(next.job, processJob(next.job, next.fetchedAt, parts))
     }
+    admitting = false
   }
 
   async function track(job: FetchedJob, work: Promise<void>): Promise<void> {
@@ -183,10 +185,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     } catch (error) {
       // A fault of the program: the job is left to the rescue, the others go on.
       leftToRescue.add(job.lease.token)
-      log.error(
-        { event: 'job processing failed', jobId: job.lease.jobId, err: error },
-        'job processing failed',
-      )
+      const about = { event: 'job processing failed', jobId: job.lease.jobId, err: error }
+      log.error(about, 'job processing failed')
     } finally {
       underWay -= 1
       held.delete(job)
@@ -209,8 +209,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
     const ended = (async () => {
       await looping
       for (const { job } of prefetch.drain()) void track(job, moves.giveBack(job))
-      // Where that can't be done now, the rescue does it.
-      await loop.settleLost().catch(() => undefined)
+      // Where that can't be done now, the rescue does it: later it is no more known what was run.
+      if (!abandoned.signal.aborted) await loop.settleLost().catch(() => undefined)
       await allEnded()
     })()
     await within(ended, graceMs * share.drain)
@@ -220,8 +220,8 @@ export function createWorker(options: WorkerOptions, deps: WorkerDependencies): 
       await within(ended, graceMs * (1 - share.drain))
     }
     abandoned.abort()
-    const jobs = underWay
-    if (jobs > 0) log.error({ event: 'jobs left unsettled', jobs }, 'jobs left unsettled')
+    const unsettled = { event: 'jobs left unsettled', jobs: underWay }
+    if (underWay > 0) log.error(unsettled, 'jobs left unsettled')
   }
 
   return {

@@ -129,4 +129,38 @@ describe('a storage that loses the answer of a fetch', () => {
     await core.stop(2_000)
     expect(await storage.findJob(job?.id ?? '')).toMatchObject({ state: 'Pending', attempts: 0 })
   })
+
+  it('after a stop that could not store an outcome: what has run stays with the rescue', async () => {
+    let away = false
+    const [fetching, answer] = [gate(), gate()]
+    const { core, registry, storage, until, lines } = createWorld({
+      around: (inner) => ({
+        ...inner,
+        fetch: async (request) => {
+          if (!away) return inner.fetch(request)
+          fetching.open()
+          await answer.opened
+          return lost()
+        },
+        succeed: (items) => (away ? lost() : inner.succeed(items)),
+      }),
+    })
+    const { opened, open } = gate()
+    registry.defineJob('a.v1', anything, () => opened)
+    const { id } = await core.queue.enqueue('a.v1', {})
+    core.start()
+    await until(id, 'Processing')
+    away = true
+    await fetching.opened
+    open()
+    await core.stop(300)
+    await waitFor('the loss to be told', () =>
+      lines.some(({ message }) => message === 'job outcome not stored'),
+    )
+    answer.open()
+    await waitFor('the fetch to have failed', () =>
+      lines.some(({ message }) => message === 'jobs can not be fetched'),
+    )
+    expect(await storage.findJob(id)).toMatchObject({ state: 'Processing', attempts: 1 })
+  })
 })

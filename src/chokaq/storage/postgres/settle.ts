@@ -89,11 +89,11 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
     ),
     gone as (
       delete from chokaq.jobs_hot h using held where h.id = held.id and held.by is not null
-      returning h.*, null::float8 as duration_ms, 'Cancelled' as reason,
+      returning h.*, null::float8 as duration_ms, 'Cancelled' as reason, held.refund,
         left(format(E'cancelled by %s: %s\\n%s', held.by, held.cancel_reason, held.error),
           ${limits.detailsLength}) as details
     ),
-    ended as (${bury('gone')}),
+    ended as (${bury('gone', sql`attempts - refund`)}),
     counted as (${count(sql`
       select queue, 'retried', 0::float8 from back where refund = 0
       union all select queue, 'failed', 0 from ended`)})

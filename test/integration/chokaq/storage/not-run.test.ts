@@ -30,4 +30,15 @@ describeStorages('Started and not run', (get) => {
     await storage.giveBack([{ lease: (await fetchOne(storage)).lease }])
     expect(await look(storage, back.jobId)).toMatchObject({ state: 'Pending', attempts: 0 })
   })
+
+  test('a run that was ended from outside and is cancelled has no attempt on record', async () => {
+    const { storage } = get()
+    const id = await put(storage)
+    const [job] = await storage.fetch({ owner: 'worker-1', limit: 1, start: true })
+    if (job === undefined) throw new Error('nothing was fetched')
+    await storage.cancel([id], { by: 'ops', reason: 'wrong' })
+    const handOn = { lease: job.lease, delayMs: 0, error: 'the end', refundAttempt: true }
+    expect(await storage.retry([handOn])).toEqual([{ outcome: 'cancelled' }])
+    expect(await look(storage, id)).toMatchObject({ state: 'Cancelled', attempts: 0 })
+  })
 })
