@@ -22,6 +22,14 @@ const toResult = ({ moved }: Answer): MoveResult => ({ outcome: moved ? 'moved' 
 const toRetryResult = (answer: Required<Answer>): RetryResult =>
   answer.cancelled ? { outcome: 'cancelled' } : toResult(answer)
 
+/** Attempts to give back. */
+const refund = {
+  name: 'refund',
+  type: 'smallint',
+  value: ({ refundAttempt }: { readonly refundAttempt?: boolean | undefined }) =>
+    refundAttempt === true ? 1 : 0,
+} as const
+
 const detailsOf = (text: string): string => storableText(text, limits.detailsLength)
 
 export async function succeed(
@@ -66,11 +74,7 @@ export async function retry(db: Executor, items: Items<'retry'>): Promise<readon
       value: ({ delayMs }: Item) => storableDelayMs(delayMs),
     },
     { name: 'error', type: 'text', value: ({ error }: Item) => detailsOf(error) },
-    {
-      name: 'refund',
-      type: 'smallint',
-      value: ({ refundAttempt }: Item) => (refundAttempt === true ? 1 : 0),
-    },
+    refund,
   ] as const
   const { rows } = await sql<Required<Answer>>`
     with ${itemRelation(items, columns)},
@@ -125,7 +129,7 @@ export async function deadLetter(
       value: ({ durationMs }: Item) =>
         durationMs === undefined ? null : storableDurationMs(durationMs),
     },
-    { name: 'refund', type: 'boolean', value: ({ refundAttempt }: Item) => refundAttempt === true },
+    refund,
   ] as const
   const { rows } = await sql<Answer>`
     with ${itemRelation(items, columns)},
@@ -138,7 +142,7 @@ export async function deadLetter(
       delete from chokaq.jobs_hot h using held where h.id = held.id
       returning h.*, held.reason, held.details, held.duration_ms, held.refund
     ),
-    moved as (${bury('gone', sql`attempts - ${startsOf} * refund::int`)}),
+    moved as (${bury('gone', sql`attempts - ${startsOf} * refund`)}),
     counted as (${count(sql`select queue, 'failed', 0::float8 from moved`)})
     select m.id is not null or exists (
         select from chokaq.jobs_dlq d
