@@ -32,6 +32,11 @@ export async function changeEverything({ admin, query }: TestDatabase): Promise<
        '{"Status":"Failed"}', now())`,
     [dealId],
   )
+  // What waited for seconds waits too long: the overview has one more thing to tell.
+  await query(
+    `update messenger.outbox_events set occurred_at = now() - interval '5 minutes'
+     where coalesce(published_at, superseded_at, skipped_at, parked_at) is null`,
+  )
   await query(
     `insert into messenger.chat_provision_audit (actor, action, deal_id, reason, affected)
      values ('carl', 'requeue', $1, 'again', 1)`,

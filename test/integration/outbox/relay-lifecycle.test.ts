@@ -123,26 +123,32 @@ describe('the relay', () => {
     expect([first.ids, second.ids]).toEqual([[one.id], [other.id]])
   })
 
-  test('L2, O2: loses its session in mid-send, marks nothing by it, and goes on with a new one', async () => {
-    const pipe = createPipe()
-    const { relay, said } = createRelay(pipe)
-    relay.start()
-    await waitFor('the lock', () => relay.health().role === 'publisher')
-    pipe.hold = []
-    const event = await append()
-    await waitFor('the send', () => pipe.ids.length === 1)
-    await database().query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and application_name = 'relay under test'`,
-    )
-    await waitFor('the new session', () => said('outbox relay started').length === 2)
-    const held = pipe.hold
-    pipe.hold = undefined
-    held.forEach((done) => done())
-    await waitFor('the event', () => isPublished(event))
-    expect(pipe.ids).toEqual([event.id, event.id])
-    expect((await outboxState(database(), event.id)).attempts).toBe(0)
-  })
+  test.each(['its first look', 'a later look'])(
+    'L2, O2: loses its session in mid-send of %s, marks nothing by it, and goes on with a new one',
+    async (look) => {
+      const pipe = createPipe()
+      const { relay, said } = createRelay(pipe)
+      pipe.hold = []
+      const event = look === 'its first look' ? await append() : undefined
+      relay.start()
+      await waitFor('the lock', () => relay.health().role === 'publisher')
+      const sent = event ?? (await append())
+      await waitFor('the send', () => pipe.ids.length === 1)
+      await database().query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'relay under test'`,
+      )
+      await waitFor('the new session', () => said('outbox relay started').length === 2)
+      expect(said('outbox relay lost its lock')).toHaveLength(1)
+      expect(said('outbox waits for the database')).toEqual([])
+      const held = pipe.hold
+      pipe.hold = undefined
+      held.forEach((done) => done())
+      await waitFor('the event', () => isPublished(sent))
+      expect(pipe.ids).toEqual([sent.id, sent.id])
+      expect((await outboxState(database(), sent.id)).attempts).toBe(0)
+    },
+  )
 
   test('tells once of a database that is away, and goes on when it is back', async () => {
     const pipe = createPipe()
