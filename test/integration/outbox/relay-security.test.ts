@@ -53,13 +53,17 @@ describeWithKafka('the relay, where Kafka asks who it is', () => {
   const isPublished = async ({ id }: SeededEvent): Promise<boolean> =>
     (await outboxState(database(), id)).state === 'published'
 
-  /** The one line of an outage, which spends no attempt of the event that waits. */
+  /**
+   * What stands in the way is told once and spends no attempt of the event that waits. On a machine
+   * with more to do, Kafka may not have answered in time before, which is told too: it is news.
+   */
   async function expectWaiting(
     { said }: TestRelay,
     event: SeededEvent,
     line: object,
   ): Promise<void> {
-    const told = (): Record<string, unknown>[] => said('outbox waits for kafka')
+    const told = (): Record<string, unknown>[] =>
+      said('outbox waits for kafka').filter(({ reason }) => reason !== 'no answer within 3000 ms')
     await waitFor('the line', () => told().length > 0)
     expect(told()).toMatchObject([line])
     expect(await outboxState(database(), event.id)).toMatchObject({ state: 'pending', attempts: 0 })
