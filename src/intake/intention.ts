@@ -1,7 +1,7 @@
 /** Puts down the intention to make a deal's chat, once per deal, and the members it is for. */
 
 import { sql, type Transaction } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import type { Database } from '../postgres/schema.js'
 import type { DealCreated } from './deal-created.js'
 

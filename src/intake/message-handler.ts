@@ -5,7 +5,7 @@
  */
 
 import type { Logger } from 'pino'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import { backoffMs } from '../chokaq/kernel/backoff.js'
 import { classifyFailure } from '../postgres/failure-class.js'
 import { lastErrorText } from '../provisioning/last-error.js'

@@ -1,7 +1,7 @@
 /** Sets aside a message that can't be read, whole, for a person to look at. */
 
 import type { Kysely } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import type { Database } from '../postgres/schema.js'
 import type { IntakeMessage } from './intake-message.js'
 

@@ -5,7 +5,7 @@
  */
 
 import { sql, type Kysely, type Transaction } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import { readDealCreated } from '../intake/deal-created.js'
 import { takeInDeal, type TakeInContext } from '../intake/take-in-deal.js'
 import { inRowTransaction } from '../postgres/row-transaction.js'

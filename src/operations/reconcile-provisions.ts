@@ -4,7 +4,7 @@
  * mended is no longer found, so a broken-off run goes on by being given again.
  */
 
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import { sql } from 'kysely'
 import type { AuditEntry } from './audit-trail.js'
 import { beginOf, close } from './broken-off.js'

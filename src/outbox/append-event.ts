@@ -7,7 +7,7 @@
  */
 
 import { sql, type RawBuilder, type Transaction } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import type { Database, ProvisionStatus } from '../postgres/schema.js'
 import {
   aggregateType,
@@ -85,8 +85,8 @@ export function insertEvent(
       (id, aggregate_type, aggregate_id, type, topic, contract_version,
        payload, correlation_id, traceparent, occurred_at)
     select
-      ${event.id}::uuid, ${aggregateType}::text, ${event.dealId}::uuid, ${eventType}::text,
-      ${event.topic}::text, ${contractVersion}::integer,
+      ${event.id}::uuid, ${sql.lit(aggregateType)}, ${event.dealId}::uuid, ${sql.lit(eventType)},
+      ${event.topic}::text, ${sql.lit(contractVersion)},
       concat(
         '{"DealId":"', ${event.dealId}::uuid,
         '","ChatId":', coalesce('"' || ${event.chatId}::uuid || '"', 'null'),

@@ -1,10 +1,11 @@
 /** Connections: the pool that row transactions use, and single sessions for advisory locks. */
 
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { dropSocket, guardClient } from './guarded-client.js'
 import { announcedPid, claimSession } from './own-session.js'
 import type { Database } from './schema.js'
+import { createWarmClients } from './warm-clients.js'
 import { pause } from '../timers.js'
 
 /**
@@ -62,16 +63,19 @@ export function createDatabase(options: PoolOptions): Kysely<Database> {
   pool.on('error', options.onConnectionLost)
   // A client that is checked out emits on itself, not on the pool.
   pool.on('connect', (client) => client.on('error', options.onConnectionLost))
+  const clients = createWarmClients(pool)
+  const guarded = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  const guardOf = (client: pg.PoolClient): PostgresPoolClient => {
+    const known = guarded.get(client)
+    if (known !== undefined) return known
+    const giveBack = (error: Error | undefined): void => clients.giveBack(client, error)
+    const limit = options.longStatements === true ? Infinity : undefined
+    const made = guardClient(client, own.has(client), giveBack, limit)
+    guarded.set(client, made)
+    return made
+  }
   const guardedPool = {
-    connect: async () => {
-      const client = await pool.connect()
-      return guardClient(
-        client,
-        own.has(client),
-        (error) => client.release(error),
-        options.longStatements === true ? Infinity : undefined,
-      )
-    },
+    connect: async () => guardOf(await clients.take()),
     end: () => endPool(pool, open),
   }
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: guardedPool }) })

@@ -8,7 +8,7 @@
  */
 
 import type { PostgresPoolClient } from 'kysely'
-import type pg from 'pg'
+import pg from 'pg'
 import { classifyFailure } from './failure-class.js'
 import { preparedName } from './own-session.js'
 
@@ -19,7 +19,10 @@ import { preparedName } from './own-session.js'
 const answerTimeoutMs = 25_000
 
 /**
+ * One for each client, as kysely keeps what it knows of a connection by it.
+ *
  * @param prepare whether statements may be prepared: only on a session of its own
+ * @param release called with an error where the client must not be used again
  * @param timeoutMs how long a statement may take; Infinity where only the kernel's keepalive ends it
  */
 export function guardClient(
@@ -36,9 +39,7 @@ export function guardClient(
     }
     const timer = Number.isFinite(timeoutMs) ? setTimeout(giveUp, timeoutMs) : undefined
     try {
-      const name = prepare ? preparedName(text) : undefined
-      if (name === undefined) return await client.query(text, parameters)
-      return await client.query({ name, text, values: parameters })
+      return await send(client, prepare ? preparedName(text) : undefined, text, parameters)
     } catch (error) {
       if (error instanceof Error && classifyFailure(error).class === 'infrastructure')
         unfit ??= error
@@ -47,8 +48,32 @@ export function guardClient(
       clearTimeout(timer)
     }
   }
+  // kysely discards a connection whose rollback was refused, for it may be in a transaction still.
+  const giveBack = (discarded = false): void =>
+    release(discarded ? (unfit ?? new Error('The transaction on it could not be ended')) : unfit)
   // kysely's type also has the cursor form of query, which is used only where a Cursor class is given.
-  return { query, release: () => release(unfit) } as unknown as PostgresPoolClient
+  return { query, release: giveBack } as unknown as PostgresPoolClient
+}
+
+/**
+ * As `client.query({ name, text, values })`, which copies that object property by property first: for a
+ * short statement that takes the process a twentieth of all the time that it spends on it.
+ */
+function send(
+  client: pg.ClientBase,
+  name: string | undefined,
+  text: string,
+  values: unknown[],
+): Promise<pg.QueryResult> {
+  const query: pg.Query & { name?: string } = new pg.Query(text, values)
+  if (name !== undefined) query.name = name
+  return new Promise((resolve, reject) => {
+    const answered = (error: Error | null, result: pg.QueryResult): void => {
+      if (error === null) resolve(result)
+      else reject(error)
+    }
+    client.query(Object.assign(query, { callback: answered }))
+  })
 }
 
 /** Drops the connection without a good-bye; pending statements fail as "Connection terminated". */

@@ -15,9 +15,11 @@ import { rowLimits } from './row-transaction.js'
  *
  * Row work finds rows by key. A plan that was made while a table was small or its statistics were
  * old may read all of it, and a prepared statement keeps its plan: hence no sequential scans. A bitmap is
- * for many rows; for the three of a key, making it costs more than the rows. It waits
- * for whoever has locked a row and then looks at the row anew, whatever isolation the database's or
- * the role's own settings begin with.
+ * for many rows; for the three of a key, making it costs more than the rows. No plan
+ * depends on the values: one made anew for each of the first runs takes longer than their rows.
+ *
+ * Row work waits for whoever has locked a row and then looks at the row anew, whatever isolation the
+ * database's or the role's own settings begin with.
  *
  * @returns whether the session is this client's own
  */
@@ -30,6 +32,7 @@ export async function claimSession(client: pg.ClientBase): Promise<boolean> {
          set_config('idle_in_transaction_session_timeout', $4, false),
          set_config('enable_seqscan', 'off', false),
          set_config('enable_bitmapscan', 'off', false),
+         set_config('plan_cache_mode', 'force_generic_plan', false),
          set_config('default_transaction_isolation', 'read committed', false)
        ] end as limits`,
     [announcedPid(client), ...Object.values(rowLimits).map(String)],

@@ -8,7 +8,7 @@
  */
 
 import { sql, type Kysely } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import { insertEvent, type DealChatStatusChanged } from '../outbox/append-event.js'
 import { assertSendable } from '../outbox/event-contract.js'
 import {
@@ -25,7 +25,7 @@ import { attempted, type AttemptStamp } from './row-writes.js'
 
 type Creation = NonNullable<MessengerChats['creation']>
 
-interface Values extends AttemptStamp, DealChatStatusChanged {
+interface Values extends AttemptStamp, Omit<DealChatStatusChanged, 'status'> {
   readonly id: string
   readonly xmin: string
   readonly chatId: string
@@ -68,7 +68,6 @@ export async function provisionAtOnce(
     dealId: candidate.dealId,
     chatId: uuidv7(),
     eventId: uuidv7(),
-    status: 'Ready',
     knownRoles: [...knownRoles],
     attempts: stamp.attempts,
     asOf: stamp.asOf,
@@ -112,13 +111,13 @@ const statement = (creation: Creation, value: ValueOf<Values>) => {
     listed as materialized (
       select m.user_id, m.role
       from due join messenger.deal_chat_provision_members m on m.provision_id = due.id
-      limit ${membersAtMost + 1}
+      limit ${sql.lit(membersAtMost + 1)}
     ),
     -- Left to the planner: most adapters read it once, and a store for one row costs as much as its work.
     fit as (
       select due.* from due
       where (
-        select count(*) between 1 and ${membersAtMost}::int
+        select count(*) between 1 and ${sql.lit(membersAtMost)}
           and bool_and(role = any (${value('knownRoles')}::text[]))
         from listed
       )
@@ -145,7 +144,7 @@ const eventOf = (value: ValueOf<Values>) => ({
   topic: value('topic'),
   dealId: value('dealId'),
   chatId: value('chatId'),
-  status: value('status'),
+  status: sql.lit('Ready'),
   correlationId: value('correlationId'),
   traceparent: value('traceparent'),
 })

@@ -1,6 +1,6 @@
 /**
- * Hands the candidates of one selection to several lanes, one at a time, reading BatchSize of them
- * whenever it runs dry. Lanes never wait for the slowest row of a batch, only for a read.
+ * Hands the candidates of one selection to several lanes, one at a time, BatchSize of them at a read.
+ * While a batch is worked off the next is read, so lanes wait neither for the slowest row nor for a read.
  */
 
 import type { Candidate } from './candidates.js'
@@ -12,29 +12,38 @@ export interface CandidateFeed {
 
 /**
  * @param readAfter reads the next rows in the selection's order, strictly after the given one
+ * @param onBatch told of each batch that has rows, as its first is handed out
  */
 export function createCandidateFeed(
   readAfter: (after: Candidate | undefined) => Promise<Candidate[]>,
+  onBatch: (batch: readonly Candidate[]) => void,
 ): CandidateFeed {
   const waiting: Candidate[] = []
-  let last: Candidate | undefined
   let exhausted = false
-  let reading: Promise<void> | undefined
+  let turning: Promise<void> | undefined
+  /** Of the batch behind the one that is worked off; undefined as its answer where the read failed. */
+  let ahead: Promise<Candidate[] | undefined> | undefined
+  let last: Candidate | undefined
 
-  const refill = async (): Promise<void> => {
+  const nextBatch = async (): Promise<void> => {
     try {
-      const batch = await readAfter(last)
+      // A read that failed while nobody waited for it is done again for whoever does.
+      const batch = (await ahead) ?? (await readAfter(last))
+      ahead = undefined
+      exhausted = batch.length === 0
+      if (exhausted) return
+      onBatch(batch)
       waiting.push(...batch)
       last = batch.at(-1)
-      exhausted = batch.length === 0
+      ahead = readAfter(last).catch(() => undefined)
     } finally {
-      reading = undefined
+      turning = undefined
     }
   }
 
   return {
     async next() {
-      while (waiting.length === 0 && !exhausted) await (reading ??= refill())
+      while (waiting.length === 0 && !exhausted) await (turning ??= nextBatch())
       return waiting.shift()
     },
   }

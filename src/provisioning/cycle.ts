@@ -5,7 +5,7 @@
 
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import { createCircuitBreaker } from '../chokaq/kernel/circuit-breaker.js'
 import type { RetryOptions } from '../config/config.js'
 import { classifyFailure, isServerWide } from '../postgres/failure-class.js'
@@ -20,6 +20,7 @@ import { attemptRow, closeExhausted, type AttemptContext } from './attempt.js'
 import type { AttemptReturns } from './attempt-returns.js'
 import { createCandidateFeed } from './candidate-feed.js'
 import { createDueReader, readAsOf, readExhaustedCandidates, type Candidate } from './candidates.js'
+import { createEndOfTurn } from './end-of-turn.js'
 import { lastErrorText } from './last-error.js'
 import { inLanes } from './lanes.js'
 import type { ProvisionContext } from './provision.js'
@@ -146,6 +147,7 @@ async function runUnderLock(
     return undefined
   }
   const tally = createTally(log, deps.metrics, deps.onEventWritten)
+  const endOfTurn = createEndOfTurn()
   const at = {
     asOf,
     stuckProvisioningAfterMs: retry.stuckProvisioningAfterMs,
@@ -163,12 +165,10 @@ async function runUnderLock(
     read: (after: Candidate | undefined) => Promise<Candidate[]>,
     attempt: (candidate: Candidate) => Promise<AttemptOutcome>,
   ): Promise<void> => {
-    const feed = createCandidateFeed(async (after) => {
-      const batch = await read(after)
-      if (batch.length > 0) logEvent(log, 'batch claimed', { rows: batch.length })
-      return batch
-    })
-    await inLanes(retry.concurrency, async () => {
+    const feed = createCandidateFeed(read, ({ length }) =>
+      logEvent(log, 'batch claimed', { rows: length }),
+    )
+    const lanes = inLanes(retry.concurrency, async () => {
       if (end() !== undefined) return false
       const candidate = await feed.next()
       const lease = candidate && breaker.tryAcquire()
@@ -178,7 +178,7 @@ async function runUnderLock(
         if ('failure' in reached) markFailed(span, reached.failure.code)
         return reached
       })
-      tally.add(candidate, outcome)
+      endOfTurn.do(() => tally.add(candidate, outcome))
       const fault = faultBeyondTheRow(outcome)
       if (fault === undefined) lease.succeeded()
       else {
@@ -187,6 +187,7 @@ async function runUnderLock(
       }
       return true
     })
+    await endOfTurn.settledAfter(lanes)
   }
 
   let finish: End

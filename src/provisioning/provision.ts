@@ -4,7 +4,7 @@
  */
 
 import type { Transaction } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import type { Database } from '../postgres/schema.js'
 import type { ClaimedProvision } from './candidates.js'
 import {

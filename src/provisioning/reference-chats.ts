@@ -1,7 +1,7 @@
 /** The port's adapter to the reference layout of the messenger's tables (migrations/reference). */
 
 import { sql } from 'kysely'
-import { uuidv7 } from 'uuidv7'
+import { uuidv7 } from '../uuid.js'
 import { membersAtMost, type Member } from './guards.js'
 import type { MessengerChats } from './messenger-chats.js'
 

@@ -42,13 +42,23 @@ function redactFields(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth === maxDepth) return '[deeper]'
   if (Array.isArray(value)) return value.map((item) => redactFields(item, depth + 1))
-  if (!isPlain(value)) return value
+  if (!isPlain(value) || isHarmless(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [
       name,
       isSecretField(name) ? redacted : redactFields(field, depth + 1),
     ]),
   )
+}
+
+/** As nearly all that is logged: a few fields with plain values, none with the name of a secret. */
+function isHarmless(fields: object): boolean {
+  for (const name in fields) {
+    if (isSecretField(name)) return false
+    const field: unknown = fields[name as keyof typeof fields]
+    if (typeof field === 'object' && field !== null) return false
+  }
+  return true
 }
 
 /** Instances of classes are left to pino: they have a toJSON or a serializer, or are logged by mistake. */

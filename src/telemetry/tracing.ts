@@ -17,7 +17,8 @@ import {
   type SpanOptions,
 } from '@opentelemetry/api'
 
-const tracerName = 'chat-provision-retry'
+/** Finds the SDK by itself, if one is started, now or later. */
+const tracer = trace.getTracer('chat-provision-retry')
 
 /**
  * W3C Trace Context, version 00 only: what this service wrote itself, or the messenger did.
@@ -94,7 +95,7 @@ function inSpan<T>(
   options: SpanOptions,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  return trace.getTracer(tracerName).startActiveSpan(name, options, async (span) => {
+  return tracer.startActiveSpan(name, options, async (span) => {
     try {
       return await work(span)
     } catch (error) {

@@ -36,6 +36,8 @@ function table(rows: number, batchSize: number) {
   return { readAfter, reads, overlaps: () => overlapped }
 }
 
+const ignore = (): void => undefined
+
 /** Turns of the microtask queue that an item takes. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve()
@@ -52,7 +54,8 @@ describe('a feed drawn from by lanes', () => {
         fc.infiniteStream(fc.nat(5)),
         async (rows, batchSize, lanes, durations) => {
           const { readAfter, reads, overlaps } = table(rows, batchSize)
-          const feed = createCandidateFeed(readAfter)
+          const batches: number[] = []
+          const feed = createCandidateFeed(readAfter, ({ length }) => batches.push(length))
           const begun: string[] = []
           const done: string[] = []
           await inLanes(lanes, async () => {
@@ -70,20 +73,42 @@ describe('a feed drawn from by lanes', () => {
           expect(new Set(reads).size).toBe(reads.length)
           expect(overlaps()).toBe(false)
           expect(await feed.next()).toBeUndefined()
+          expect(batches.reduce((sum, length) => sum + length, 0)).toBe(rows)
         },
       ),
       { numRuns: 200 },
     )
   })
 
-  it('is read only when it has run dry', async () => {
+  it('has the next batch read while one is worked off, and tells of each as it begins', async () => {
     const { readAfter, reads } = table(5, 3)
-    const feed = createCandidateFeed(readAfter)
+    const begun: string[][] = []
+    const feed = createCandidateFeed(readAfter, (batch) => begun.push(batch.map(({ id }) => id)))
     expect(reads).toEqual([])
-    for (const id of ['0', '1', '2']) expect((await feed.next())?.id).toBe(id)
-    expect(reads).toEqual([undefined])
-    expect((await feed.next())?.id).toBe('3')
+    expect((await feed.next())?.id).toBe('0')
     expect(reads).toEqual([undefined, '2'])
+    for (const id of ['1', '2']) expect((await feed.next())?.id).toBe(id)
+    expect([reads, begun]).toEqual([[undefined, '2'], [['0', '1', '2']]])
+    expect((await feed.next())?.id).toBe('3')
+    expect(reads).toEqual([undefined, '2', '4'])
+    expect(begun).toEqual([
+      ['0', '1', '2'],
+      ['3', '4'],
+    ])
+  })
+
+  it('reads again where the next batch could not be read while nobody waited for it', async () => {
+    let reads = 0
+    const feed = createCandidateFeed(() => {
+      reads += 1
+      if (reads === 2) return Promise.reject(new Error('the database is away'))
+      return Promise.resolve(reads > 3 ? [] : [candidate(reads)])
+    }, ignore)
+    expect((await feed.next())?.id).toBe('1')
+    await turns(5)
+    expect(reads).toBe(2)
+    expect((await feed.next())?.id).toBe('3')
+    expect(await feed.next()).toBeUndefined()
   })
 
   it('tells all who wait of a read that fails, and can be asked again', async () => {
@@ -92,7 +117,7 @@ describe('a feed drawn from by lanes', () => {
     const feed = createCandidateFeed(() => {
       reads += 1
       return reads === 1 ? Promise.reject(gone) : Promise.resolve(reads === 2 ? [candidate(7)] : [])
-    })
+    }, ignore)
     const asked = await Promise.allSettled([feed.next(), feed.next(), feed.next()])
     expect(asked).toEqual(Array(3).fill({ status: 'rejected', reason: gone }))
     expect(reads).toBe(1)
