@@ -1,5 +1,5 @@
 /**
- * Ids as UUIDv7 (RFC 9562), rising within a process.
+ * Ids as UUIDv7 (RFC 9562), rising within a process unless its clock is set back by over ten seconds.
  *
  * The library's own generator asks the system for chance at every second id, which takes as long as
  * the rest of making it; here it asks once in some hundred.

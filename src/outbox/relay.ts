@@ -126,7 +126,7 @@ export class OutboxRelay {
       }
       const selected = await shift.passes.next()
       // The session went while the broker was waited for: no failure of the database, a new turn is due.
-      if (shift.turn.isLost()) return { ms: 0, wakeable: true }
+      if (selected > 0 && shift.turn.isLost()) return { ms: 0, wakeable: true }
       if (selected === 0) await this.#proveReach()
       const moreToPrune = await this.#prune(shift)
       this.#databaseAnswers()

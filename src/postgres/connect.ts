@@ -62,8 +62,14 @@ export function createDatabase(options: PoolOptions): Kysely<Database> {
   })
   pool.on('error', options.onConnectionLost)
   // A client that is checked out emits on itself, not on the pool.
-  pool.on('connect', (client) => client.on('error', options.onConnectionLost))
-  const clients = createWarmClients(pool)
+  const lost = new WeakSet<pg.ClientBase>()
+  pool.on('connect', (client) =>
+    client.on('error', (error) => {
+      lost.add(client)
+      options.onConnectionLost(error)
+    }),
+  )
+  const clients = createWarmClients(pool, (client) => lost.has(client))
   const guarded = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   const guardOf = (client: pg.PoolClient): PostgresPoolClient => {
     const known = guarded.get(client)

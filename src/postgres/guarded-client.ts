@@ -19,7 +19,7 @@ import { preparedName } from './own-session.js'
 const answerTimeoutMs = 25_000
 
 /**
- * One for each client, as kysely keeps what it knows of a connection by it.
+ * One for each client of a pool: kysely keeps by it what it knows of a connection.
  *
  * @param prepare whether statements may be prepared: only on a session of its own
  * @param release called with an error where the client must not be used again

@@ -13,7 +13,11 @@ export interface WarmClients {
   giveBack(client: pg.PoolClient, error: Error | undefined): void
 }
 
-export function createWarmClients(pool: Pick<pg.Pool, 'connect' | 'waitingCount'>): WarmClients {
+/** @param isLost whether its connection has ended, which may show in the very turn of its last answer */
+export function createWarmClients(
+  pool: Pick<pg.Pool, 'connect' | 'waitingCount'>,
+  isLost: (client: pg.PoolClient) => boolean,
+): WarmClients {
   const warm: pg.PoolClient[] = []
   let cooling = false
   const cool = (): void => {
@@ -21,8 +25,15 @@ export function createWarmClients(pool: Pick<pg.Pool, 'connect' | 'waitingCount'
     for (const client of warm.splice(0)) client.release()
   }
   return {
-    take: () => warm.pop() ?? pool.connect(),
+    take() {
+      for (let client = warm.pop(); client !== undefined; client = warm.pop()) {
+        if (!isLost(client)) return client
+        client.release(new Error('its connection has ended'))
+      }
+      return pool.connect()
+    },
     giveBack(client, error) {
+      if (warm.includes(client)) throw new Error('The client has been given back already')
       // Who waits for a client comes before who may ask for one.
       if (error !== undefined || pool.waitingCount > 0) {
         client.release(error)

@@ -21,21 +21,22 @@ export function createCandidateFeed(
   const waiting: Candidate[] = []
   let exhausted = false
   let turning: Promise<void> | undefined
-  /** Of the batch behind the one that is worked off; undefined as its answer where the read failed. */
-  let ahead: Promise<Candidate[] | undefined> | undefined
+  /** Of the batch behind the one that is worked off. */
+  let ahead: Promise<Candidate[]> | undefined
   let last: Candidate | undefined
 
   const nextBatch = async (): Promise<void> => {
     try {
-      // A read that failed while nobody waited for it is done again for whoever does.
-      const batch = (await ahead) ?? (await readAfter(last))
+      const batch = await (ahead ?? readAfter(last))
       ahead = undefined
       exhausted = batch.length === 0
       if (exhausted) return
       onBatch(batch)
       waiting.push(...batch)
       last = batch.at(-1)
-      ahead = readAfter(last).catch(() => undefined)
+      ahead = readAfter(last)
+      // Told to whoever waits for it; where nobody does yet, it is done again for the first who will.
+      ahead.catch(() => (ahead = undefined))
     } finally {
       turning = undefined
     }

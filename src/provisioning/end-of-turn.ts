@@ -4,7 +4,11 @@
  */
 
 export interface EndOfTurn {
-  /** Does it when this turn is over, after whatever was asked for before. */
+  /**
+   * Does it when this turn is over, after whatever was asked for before.
+   *
+   * @throws the first failure of what was done until now: who goes on asking is to end
+   */
   do(work: () => void): void
   /** Waits for those who ask, then does what still waits. Rejects with their failure, or the first of its own. */
   settledAfter(asking: Promise<void>): Promise<void>
@@ -26,6 +30,7 @@ export function createEndOfTurn(): EndOfTurn {
   }
   return {
     do(work) {
+      if (failure !== undefined) throw failure.error
       if (waiting.push(work) === 1) setImmediate(doAll)
     },
     async settledAfter(asking) {

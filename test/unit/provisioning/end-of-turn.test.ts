@@ -33,7 +33,7 @@ it('is done at the latest when those who ask have ended, also where they fail', 
   expect(done).toEqual([1, 1])
 })
 
-it('goes on after a failure, and tells the first to whoever waits', async () => {
+it('goes on after a failure with what was asked for, and tells the first to whoever asks or waits', async () => {
   const done: number[] = []
   const first = new Error('no line could be written')
   const fail = (error: Error) => () => {
@@ -42,8 +42,9 @@ it('goes on after a failure, and tells the first to whoever waits', async () => 
   const endOfTurn = createEndOfTurn()
   endOfTurn.do(fail(first))
   endOfTurn.do(() => done.push(1))
-  await turnIsOver()
   endOfTurn.do(fail(new Error('nor another')))
+  await turnIsOver()
+  expect(() => endOfTurn.do(() => done.push(2))).toThrow(first)
   await expect(endOfTurn.settledAfter(Promise.resolve())).rejects.toBe(first)
   expect(done).toEqual([1])
 })

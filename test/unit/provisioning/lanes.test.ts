@@ -111,6 +111,24 @@ describe('a feed drawn from by lanes', () => {
     expect(await feed.next()).toBeUndefined()
   })
 
+  it('tells all who wait of a read ahead that fails while they do, and reads once for it', async () => {
+    const gone = new Error('the database is away')
+    let fail: ((error: Error) => void) | undefined
+    let reads = 0
+    const feed = createCandidateFeed(() => {
+      reads += 1
+      if (reads === 2) return new Promise((_, reject) => (fail = reject))
+      return Promise.resolve(reads === 1 ? [candidate(1)] : [])
+    }, ignore)
+    expect((await feed.next())?.id).toBe('1')
+    const asked = Promise.allSettled([feed.next(), feed.next()])
+    await turns(5)
+    fail?.(gone)
+    expect(await asked).toEqual(Array(2).fill({ status: 'rejected', reason: gone }))
+    expect(reads).toBe(2)
+    expect(await feed.next()).toBeUndefined()
+  })
+
   it('tells all who wait of a read that fails, and can be asked again', async () => {
     const gone = new Error('the database is away')
     let reads = 0
