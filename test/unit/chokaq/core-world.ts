@@ -141,6 +141,20 @@ export function gate(): { readonly opened: Promise<void>; readonly open: () => v
   return { opened, open }
 }
 
+/** Starts the worker with one job; resolves when it is at work, which it is until `open`. */
+export async function startHeldJob({
+  core,
+  registry,
+  until,
+}: Pick<CoreWorld, 'core' | 'registry' | 'until'>): Promise<{ id: string; open: () => void }> {
+  const { opened, open } = gate()
+  registry.defineJob('a.v1', anything, () => opened)
+  const { id } = await core.queue.enqueue('a.v1', {})
+  core.start()
+  await until(id, 'Processing')
+  return { id, open }
+}
+
 /** Ends when its signal is aborted, with the signal's reason. */
 export const untilAborted = ({ signal }: JobContext): Promise<void> =>
   new Promise((_, reject) => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionOptions } from '../../../src/chokaq/registry/job-definition.js'
 import { waitFor } from '../../support/wait-for.js'
-import { anything, gate, useCoreWorlds } from './core-world.js'
+import { anything, gate, startHeldJob, useCoreWorlds } from './core-world.js'
 
 const createWorld = useCoreWorlds()
 const lost = (): Promise<never> => Promise.reject(new Error('connection lost'))
@@ -133,7 +133,7 @@ describe('a storage that loses the answer of a fetch', () => {
   it('after a stop that could not store an outcome: what has run stays with the rescue', async () => {
     let away = false
     const [fetching, answer] = [gate(), gate()]
-    const { core, registry, storage, until, lines } = createWorld({
+    const world = createWorld({
       around: (inner) => ({
         ...inner,
         fetch: async (request) => {
@@ -145,11 +145,8 @@ describe('a storage that loses the answer of a fetch', () => {
         succeed: (items) => (away ? lost() : inner.succeed(items)),
       }),
     })
-    const { opened, open } = gate()
-    registry.defineJob('a.v1', anything, () => opened)
-    const { id } = await core.queue.enqueue('a.v1', {})
-    core.start()
-    await until(id, 'Processing')
+    const { core, storage, lines } = world
+    const { id, open } = await startHeldJob(world)
     away = true
     await fetching.opened
     open()

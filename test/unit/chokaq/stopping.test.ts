@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { waitFor } from '../../support/wait-for.js'
-import { anything, gate, untilAborted, useCoreWorlds } from './core-world.js'
+import { anything, gate, startHeldJob, untilAborted, useCoreWorlds } from './core-world.js'
 
 const createWorld = useCoreWorlds()
 
@@ -69,17 +69,14 @@ describe('stopping', () => {
 
   it('ends in the grace while the storage is away, and says what it could not write', async () => {
     let away = false
-    const { core, registry, lines, until } = createWorld({
+    const world = createWorld({
       around: (storage) => ({
         ...storage,
         succeed: (items) => (away ? Promise.reject(new Error('gone')) : storage.succeed(items)),
       }),
     })
-    const { opened, open } = gate()
-    registry.defineJob('a.v1', anything, () => opened)
-    const { id } = await core.queue.enqueue('a.v1', {})
-    core.start()
-    await until(id, 'Processing')
+    const { core, lines } = world
+    const { id, open } = await startHeldJob(world)
     away = true
     open()
     await core.stop(300)
